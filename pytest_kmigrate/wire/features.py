@@ -12,10 +12,14 @@ from typing import Any
 from kio.static.primitive import i8, i16
 
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, CLIENT_ID, as_timeout, ask, conversation, named
+from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, CLIENT_ID, api_versions, as_timeout, ask, conversation, named
 
 Range = tuple[int, int]
 """The lowest and the highest."""
+
+_API_VERSIONS = 18
+"""Kafka's number of the request."""
+_KNOWN_TO_ALL = 3
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 """Kafka's types of an update, from version 1 of the request on."""
@@ -52,8 +56,18 @@ class FeatureAnswer:
 
 
 def node_features_at(peer: Peer | str, *, version: int = 3, within_s: float = ANSWER_WITHIN_S) -> NodeFeatures:
-    """What a node supports and takes for finalized, by this version (3 or 4) of the ApiVersions request."""
-    return _features_asked(lambda request, answer_type: ask(peer, request, answer_type, within_s), version)
+    """What a node supports and takes for finalized, by this version (3 or 4) of the ApiVersions request.
+
+    A node of Kafka 3.7 or before, which knows no version 4, is asked by the highest that it knows.
+    """
+    chosen = version if version == _KNOWN_TO_ALL else min(version, _highest_at(peer, within_s))
+    return _features_asked(lambda request, answer_type: ask(peer, request, answer_type, within_s), chosen)
+
+
+def _highest_at(peer: Peer | str, within_s: float) -> int:
+    """The highest version of ApiVersions that a node takes."""
+    known = api_versions(peer, within_s=within_s).api_keys
+    return max(int(each.max_version) for each in known if each.api_key == _API_VERSIONS)
 
 
 @contextmanager

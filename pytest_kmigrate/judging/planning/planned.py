@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan, with_suites
+from pytest_kmigrate.judging.planning.shipped_topologies import another_topology
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.recording.disagreement import Disagreement
@@ -18,8 +19,7 @@ def departures(header: RunHeader, events: Sequence[Event], planned: PlannedTest)
         yield Disagreement(
             f"the plan has the requirements {', '.join(planned.requirements)}", f"the run claims {claimed}"
         )
-    if header.topology != planned.topology:
-        yield Disagreement(f"the plan has the topology {planned.topology}", f"the run had {header.topology}")
+    yield from another_topology(header, planned)
     yield from left_undone(events, planned)
 
 

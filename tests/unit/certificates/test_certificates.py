@@ -26,6 +26,7 @@ from tests.unit.certificates.vendors import (
     noted_anew,
     plan_these,
     runs_of,
+    shipped_with,
     sign_anew,
     verified,
 )
@@ -144,7 +145,8 @@ def test_nodes_may_run_other_releases(out: Path, under_test: str) -> None:
     for seed, beside in ((1, {}), (2, {"3.2.3": locked_release("3.2.3").digest()}), (3, {})):
         digests = {**beside, under_test: DIGEST if version == under_test else "cd" * 32}
         header = replace(header_of(seed), kafka=version)
-        make_run(runs_of(out), replace(header, extra={**header.extra, "distribution_digests": digests}))
+        more = {"distribution_digests": digests, "topology_digest": shipped_with("3.6.0", under_test)}
+        make_run(runs_of(out), replace(header, extra={**header.extra, **more}))
     claims = certified(runs_of(out), out).predicate.claims
     assert [each.counts for each in claims.runs] == [True, True, True]
     assert claims.artifact.name == f"Apache Kafka {version}"

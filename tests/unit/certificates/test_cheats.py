@@ -22,6 +22,7 @@ from tests.unit.certificates.vendors import (
     header_of,
     make_run,
     noted_anew,
+    shipped_with,
     verified,
 )
 from tests.unit.judging.coherence.honest_runs import DIGEST, Line, change_lines, change_rows, sealed_anew
@@ -95,7 +96,8 @@ def failed(rows: list[Line]) -> list[Line]:
 
 def other_release(folder: RunFolder) -> None:
     """The run of an old Kafka is said to be one of a newer one, everywhere."""
-    change_header(folder, kafka="3.9.1", extra={"distribution_digests": {"3.9.1": DIGEST}})
+    more = {"distribution_digests": {"3.9.1": DIGEST}, "topology_digest": shipped_with("3.9.1")}
+    change_header(folder, kafka="3.9.1", extra=more)
 
     def newer(line: Line) -> Line:
         return {**line, "data": line["data"] | ({"kafka": "3.9.1"} if "kafka" in line["data"] else {})}
@@ -153,6 +155,10 @@ FORGED: dict[str, tuple[Cheat, str]] = {
     "+1 an easier topology": (
         lambda folder: change_header(folder, topology="zk1-broker1-controller1"),
         "the plan has the topology zk1-broker3-controller3, but the run had zk1-broker1-controller1",
+    ),
+    "+19 a topology of one's own under the same name": (
+        lambda folder: change_header(folder, extra={"topology_digest": "0" * 64}),
+        "the plan has the topology zk1-broker3-controller3 as this release ships it, but the run had another",
     ),
     "+2 a weaker argument": (events(weaker_checks), "but the run asked for {'at_most': 5}"),
     "+3 an unwitnessed fault": (drop("fault-witnessed"), "the run has no witness of it"),

@@ -29,6 +29,7 @@ from pytest_kmigrate.recording.sessions import (
     note_end_of_run,
     note_run,
 )
+from pytest_kmigrate.topology.loading import find, load
 from tests.unit.judging.coherence.honest_runs import CHECKS, Line, change_lines, honest_run
 from tests.unit.reports.recorded_runs import HEADER
 
@@ -67,9 +68,22 @@ def header_of(seed: int, **more: Any) -> RunHeader:
         test_id=TEST,
         seed=seed,
         started_at=started.isoformat(),
-        extra={"session": "s1", "source_digest": source, "harness_digest": "cd" * 32, "pytest_kmigrate": "0.1.0"},
+        extra={
+            "session": "s1",
+            "source_digest": source,
+            "topology_digest": shipped_with(HEADER.kafka),
+            "harness_digest": "cd" * 32,
+            "pytest_kmigrate": "0.1.0",
+        },
     )
     return replace(header, **{"extra": header.extra, **more})
+
+
+def shipped_with(kafka: str, called: str | None = None) -> str:
+    """The digest of the planned topology with this release in it, or with a build of it that is called otherwise."""
+    read = load(find(PLANNED["topology"]), kafka=kafka)
+    name = called or kafka
+    return replace(read, kafka=name, nodes=tuple(replace(node, kafka=name) for node in read.nodes)).digest()
 
 
 def make_run(runs: Path, header: RunHeader, checks: Any = CHECKS) -> RunFolder:

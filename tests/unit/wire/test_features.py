@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,6 +58,21 @@ def test_a_node_says_what_it_supports_and_what_is_finalized() -> None:
         seen = node_features_at(address)
     level = {"metadata.version": (7, 7)}
     assert seen == NodeFeatures({"metadata.version": (1, 21)}, level, 8, {57: (0, 1)})
+
+
+def test_a_node_that_knows_no_version_4_is_asked_by_its_last() -> None:
+    """Kafka 3.7 and before answer an unknown version by one that cannot be read as any other."""
+    last = asked.ApiVersion(api_key=i16(18), min_version=i16(0), max_version=i16(3))
+    requests: list[bytes] = []
+    said = replace(SAID, api_keys=(*SAID.api_keys, last))
+
+    def play(connection: socket.socket) -> None:
+        requests.append(request_on(connection))
+        answer_on(connection, bytes([0, 0, 0, 1]), said)
+
+    with played_broker(play, play) as address:
+        assert node_features_at(address, version=4).finalized == {"metadata.version": (7, 7)}
+    assert [request[:4] for request in requests] == [bytes([0, 18, 0, 3])] * 2
 
 
 def test_one_connection_is_asked_again_until_it_is_closed() -> None:
