@@ -68,8 +68,8 @@ def _row(wanted: Requirement, evidence: Evidence) -> Row:
     apache = strict
     if violating and all(one.row.is_explained for one in violating):
         apache = _outcome(conforming + len(violating), 0, others, required) if is_deviating else Outcome.INCONCLUSIVE
-    unoffered = _unoffered(wanted.profile, sources, evidence.runs) if not any(seen) else ""
-    if unoffered:
+    unfit = _inapplicable(wanted.profile, sources, evidence) if not any(seen) else ""
+    if unfit:
         strict = apache = Outcome.NOT_APPLICABLE
     counts = Counts(
         conforms=conforming,
@@ -90,7 +90,7 @@ def _row(wanted: Requirement, evidence: Evidence) -> Row:
         bound=bound(len(violating), n),
         deviations=[each for each in explained if each in listed],
         known_bugs=[each for each in explained if each not in listed],
-        reason="" if strict is Outcome.CONFORMS else unoffered or _reason(strict, violating, others, (n, required)),
+        reason="" if strict is Outcome.CONFORMS else unfit or _reason(strict, violating, others, (n, required)),
     )
 
 
@@ -133,13 +133,21 @@ def _tests_of(profile: str, sources: Sequence[str]) -> list[PlannedTest]:
     return [test for test in tests if set(sources) & set(test.requirements)]
 
 
-def _unoffered(profile: str, sources: Sequence[str], runs: Iterable[RunEvidence]) -> str:
-    """Why no test of a requirement applies: each needs what no provider of the evidence offers. Empty: one does."""
-    tests, offers = _tests_of(profile, sources), {run.offered for run in runs}
-    lacking = [sorted(min((test.needs - each for each in offers), key=len, default=())) for test in tests]
-    if not tests or not all(lacking):
+def _inapplicable(profile: str, sources: Sequence[str], evidence: Evidence) -> str:
+    """Why no test of a requirement applies: this Kafka cannot run it, or no provider offers what it needs.
+
+    Empty: one applies.
+    """
+    tests = _tests_of(profile, sources)
+    fit = [test for test in tests if test.runs_on(evidence.kafka)]
+    if tests and not fit:
+        spans = sorted({each.releases for each in tests})
+        return f"its tests are about Kafka {', '.join(spans)}, and this is {evidence.kafka}"
+    offers = {run.offered for run in evidence.runs}
+    lacking = [sorted(min((test.needs - each for each in offers), key=len, default=())) for test in fit]
+    if not fit or not all(lacking):
         return ""
-    return not_offered(tests[0].test, lacking[0])
+    return not_offered(fit[0].test, lacking[0])
 
 
 def _part(part: Part, rows: Sequence[Row]) -> PartResult:

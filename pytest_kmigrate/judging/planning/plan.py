@@ -58,6 +58,12 @@ class PlannedTest:
     until: str | None = None
     """The first release that cannot run it any more; None: every newer one can."""
 
+    @property
+    def releases(self) -> str:
+        """The releases that can run it, as a message names them."""
+        bounds = [f"since {self.since}"] if self.since else []
+        return " and ".join([*bounds, *([f"before {self.until}"] if self.until else [])]) or "of any release"
+
     def runs_on(self, kafka: str) -> bool:
         """Whether this Kafka can run it; a version that is no release can."""
         is_late = self.until is not None and not is_before(kafka, self.until)

@@ -76,6 +76,16 @@ def test_what_no_provider_of_the_evidence_offers_is_not_applicable(
     assert len(offer.offered) + len(offer.lacking) == len(Capability)
 
 
+def test_what_is_about_other_releases_is_not_applicable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nobody can make a run of its only test with this Kafka; the row has that as its reason."""
+    later = {**PLANNED, "test": f"{PLANNED['test']}_by_links", "requirements": [LINKED], "since": "3.7.0"}
+    plan_these(monkeypatch, tmp_path / "plans", PLANNED, later)
+    make_runs(tmp_path / "runs", 1)
+    (row,) = [each for each in claims_of(tmp_path / "runs", "kip-866").rows if each.id == LINKED]
+    assert (row.strict, row.apache) == ("NOT_APPLICABLE", "NOT_APPLICABLE")
+    assert row.reason == "its tests are about Kafka since 3.7.0, and this is 3.6.0"
+
+
 @pytest.mark.parametrize(
     ("other", "grade"),
     [

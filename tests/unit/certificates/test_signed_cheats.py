@@ -38,6 +38,12 @@ def all_conform(statement: dict[str, Any]) -> None:
         row |= {"strict": "CONFORMS", "apache": "CONFORMS", "reason": ""}
 
 
+def of_another_release(statement: dict[str, Any]) -> None:
+    """Honest, but made by a release with another plan, which concludes in other words."""
+    statement["predicate"]["claims"]["profile"]["plan"] = "00" * 32
+    statement["predicate"]["conclusion"] += " All in all."
+
+
 def other_subject(statement: dict[str, Any]) -> None:
     """A policy engine would find the certificate for other software."""
     statement["subject"][0]["digest"]["sha256"] = "00" * 32
@@ -45,6 +51,7 @@ def other_subject(statement: dict[str, Any]) -> None:
 
 SIGNED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "24 inconclusive rows as conforming": (all_conform, "but the evidence has"),
+    "a certificate of another release": (of_another_release, "verify it with the pytest-kmigrate that made it"),
     "27 another plan": (edited("claims", "profile", "plan", to="00" * 32), "expected the plan"),
     "+9 a lower bound": (edited("claims", "rows", 0, "bound", to="0.0001"), "claims.rows[0].bound: stated '0.0001'"),
     "+10 more runs": (edited("claims", "rows", 0, "n", to=59), "claims.rows[0].n: stated 59, but the evidence has"),
