@@ -114,6 +114,7 @@ def _tested(run: RunEvidence) -> TestedRun:
         test=run.header.test_id,
         seed=run.header.seed,
         outcome=OUTCOMES[run.outcome],
+        is_known=run.is_known,
         manifest=run.manifest,
         counts=not run.departs,
         reason=run.departs,

@@ -38,6 +38,8 @@ class RunEvidence:
     manifest: str
     outcome: Outcome
     rows: Mapping[str, RowOutcome]
+    is_known: bool
+    """Whether known bugs and deviations explain each verdict that violates."""
     streams: frozenset[str]
     """Digests of its evidence."""
     departs: str = ""
@@ -110,7 +112,8 @@ def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> 
     digests = json.loads(content)["sha256"]
     streams = {digest for name, digest in digests.items() if name.startswith(_STREAMS)} - {_EMPTY}
     departs = "; ".join([*_unnoted(header, manifest, noted), *_from_plan(folder, header)])
-    return RunEvidence(folder, header, manifest, outcome_of(stored), rows, frozenset(streams), departs)
+    is_known = all(each.known_bugs for each in stored if each.outcome is Outcome.VIOLATES)
+    return RunEvidence(folder, header, manifest, outcome_of(stored), rows, is_known, frozenset(streams), departs)
 
 
 def _unnoted(header: RunHeader, manifest: str, noted: Mapping[str, RecordedRun]) -> Iterator[str]:

@@ -24,13 +24,14 @@ def results_file(certificate: Path) -> Path:
 def results_of(statement: Statement) -> dict[str, Any]:
     """What follows from a certificate, by the baseline of Apache Kafka.
 
-    A test has failed if one of its counted runs violates, passed if all conform. Runs that do not count, or are
-    inconclusive, are warnings.
+    A test has failed if one of its runs violates what no known bug or deviation explains, and passed if all conform.
+    What is explained, inconclusive or does not count is a warning.
     """
     predicate, outcomes = statement.predicate, defaultdict[str, set[str]](set)
     for run in predicate.claims.runs:
-        is_red = run.outcome == "VIOLATES"
-        outcomes[run.test].add(run.outcome if run.counts or is_red else "INCONCLUSIVE")
+        is_red = run.outcome == "VIOLATES" and not run.is_known
+        is_passed = run.outcome == "CONFORMS" and run.counts
+        outcomes[run.test].add("VIOLATES" if is_red else "CONFORMS" if is_passed else "INCONCLUSIVE")
     failed = sorted(test for test, seen in outcomes.items() if "VIOLATES" in seen)
     passed = sorted(test for test, seen in outcomes.items() if seen == {"CONFORMS"})
     configuration = [

@@ -100,6 +100,8 @@ class TestedRun(Model):
     test: str
     seed: int
     outcome: OutcomeName
+    is_known: bool
+    """Whether known bugs and deviations explain all that it violates; true of one that violates nothing."""
     manifest: str
     """SHA-256 of its manifest."""
     counts: bool
