@@ -130,7 +130,7 @@ def test_a_challenge_needs_its_runs(out: Path) -> None:
 
 
 def test_a_challenge_asks_for_no_test_that_this_kafka_cannot_run(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
-    """Of six tests it would draw five; five of these need a later release, and nobody could make their runs."""
+    """Of six tests it would draw five; five of these need a later release, and their runs cannot be made."""
     later = [{**PLANNED, "test": f"{PLANNED['test']}_{number}", "since": "3.7.0"} for number in range(5)]
     plan_these(monkeypatch, out.parent / "plans", PLANNED, *later)
     with pytest.raises(ClusterError, match="expected runs of 1 tests with seeds of this nonce, 1 are missing"):

@@ -77,7 +77,7 @@ def test_what_no_provider_of_the_evidence_offers_is_not_applicable(
 
 
 def test_what_is_about_other_releases_is_not_applicable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nobody can make a run of its only test with this Kafka; the row has that as its reason."""
+    """Its only test cannot be run with this Kafka; the row has that as its reason."""
     later = {**PLANNED, "test": f"{PLANNED['test']}_by_links", "requirements": [LINKED], "since": "3.7.0"}
     plan_these(monkeypatch, tmp_path / "plans", PLANNED, later)
     make_runs(tmp_path / "runs", 1)
