@@ -1,8 +1,8 @@
 """Writes the plan of each document's suite from its tests: ``python -m tests.plans``; ``--check`` writes nothing.
 
 A plan names, for each test, what it needs, which releases run it, and what a run of it has to show: requirements,
-topology, start, phases, checks with their arguments, faults. Tests are read, not run: an expression that needs a live
-cluster is left open, and any value fulfils it.
+topology, start, phases, checks with their arguments, faults, expectations. Tests are read, not run: an expression that
+needs a live cluster is left open, and any value fulfils it.
 """
 
 import ast
@@ -39,6 +39,8 @@ from pytest_kmigrate.recording.identity import SUITES
 
 Entry = dict[str, Any]
 _RUNS_UNDER_CHANCE, _RUNS = 3, 1
+_EXPECTING = ("expect", "claim", "expect_to_stay")
+"""Fixtures whose first argument is the name of what a test expects."""
 
 
 class _Collector:
@@ -80,6 +82,7 @@ def _entry(item: pytest.Item) -> Entry:
         "checks": reading.checks,
         "faults": reading.faults,
         "phases": list(dict.fromkeys(reading.phases)),
+        "expectations": list(dict.fromkeys(reading.expectations)),
         "runs": _RUNS_UNDER_CHANCE if reading.faults else _RUNS,
         **_releases_of(item),
     }
@@ -124,9 +127,10 @@ class _Reading:
         self.checks: list[Entry] = []
         self.faults: list[Entry] = []
         self.phases: list[str] = []
+        self.expectations: list[str] = []
 
     def read(self, function: FunctionType) -> None:
-        """Read a test, and the functions of its module that it hands ``inject`` to."""
+        """Read a test, and the functions of its module that it hands ``inject`` or ``expect`` to."""
         for node in _in_order(ast.parse(textwrap.dedent(inspect.getsource(function)))):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 self._remember(node.targets[0].id, node.value)
@@ -140,10 +144,17 @@ class _Reading:
             self.faults.append(self._fault(node.args[0]))
         elif name in self._item.fixturenames and name.startswith("verify"):
             self.checks += self._asked(name, node)
-        elif any(isinstance(each, ast.Name) and each.id == "inject" for each in node.args):
+        elif name in _EXPECTING:
+            self._expect(node.args[0])
+        elif any(isinstance(each, ast.Name) and each.id in ("inject", *_EXPECTING) for each in node.args):
             helper = self._known.get(name)
             assert isinstance(helper, FunctionType), f"{self._item.nodeid}: {name} is no function of its module"
             self.read(helper)
+
+    def _expect(self, name: ast.expr) -> None:
+        """One that a test has a fixed name for; a name that is made of values is left open."""
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            self.expectations.append(name.value)
 
     def _advance(self, phase: ast.expr) -> None:
         is_known, value = self._evaluated(phase)

@@ -53,6 +53,8 @@ class PlannedTest:
     """Values of the document's state that the test brings its cluster to."""
     runs: int
     """How many runs a certificate asks for."""
+    expectations: tuple[str, ...] = ()
+    """The names of what the test expects of the live cluster, as far as they are fixed."""
     since: str | None = None
     """The first release that can run it; None: every older one can."""
     until: str | None = None
@@ -116,5 +118,6 @@ def _digest_of(file: Path) -> str:
 def _planned(row: dict[str, Any]) -> PlannedTest:
     checks = tuple(PlannedCheck(**each) for each in row.pop("checks"))
     faults = tuple(PlannedFault(**each) for each in row.pop("faults"))
-    sets = {key: tuple(row[key]) for key in ("requirements", "phases")} | {"needs": frozenset(row["needs"])}
+    listed = {key: tuple(row.get(key, ())) for key in ("requirements", "phases", "expectations")}
+    sets = {**listed, "needs": frozenset(row["needs"])}
     return PlannedTest(**{**row, **sets}, checks=checks, faults=faults)

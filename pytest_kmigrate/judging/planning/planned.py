@@ -8,12 +8,15 @@ from pytest_kmigrate.judging.planning.shipped_topologies import another_topology
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.recording.disagreement import Disagreement
+from pytest_kmigrate.recording.sources import harness_digest
 
 
 def departures(header: RunHeader, events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
     """A fact of the plan and one of the run, each time they differ; none of an honest run of this release."""
     if header.extra.get("source_digest") != planned.source_digest:
         yield Disagreement("the plan is of the tests of this release", "the run was made by another source of its test")
+    if header.extra.get("harness_digest") != harness_digest():
+        yield Disagreement("the plan is of this release", "the run was made by another harness than that of it")
     if sorted(header.requirements) != list(planned.requirements):
         claimed = ", ".join(sorted(header.requirements)) or "none"
         yield Disagreement(
@@ -24,13 +27,17 @@ def departures(header: RunHeader, events: Sequence[Event], planned: PlannedTest)
 
 
 def left_undone(events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
-    """The checks that the plan has and the run did not ask, faults that it did not witness, phases not reached."""
+    """What the plan has and the run has not: checks that it asked, faults witnessed, phases reached, expectations."""
     yield from _unasked(events, planned)
     reached = {event.data.get("state") for event in events if event.kind is EventKind.STATE}
     for phase in planned.phases:
         if phase not in reached:
             yield Disagreement(f"the plan has the phase {phase}", "the run never came to it")
     yield from _without_faults(events, planned)
+    named = {event.data.get("name") for event in events if event.kind is EventKind.EXPECTATION}
+    for name in planned.expectations:
+        if name not in named:
+            yield Disagreement(f"the plan expects something of {name!r}", "the run has no answer to it")
 
 
 def of_its_plan(history: History) -> Iterator[Disagreement]:

@@ -152,6 +152,10 @@ FORGED: dict[str, tuple[Cheat, str]] = {
         lambda folder: change_header(folder, extra={"source_digest": "0" * 64}),
         "the run was made by another source of its test",
     ),
+    "22 another harness": (
+        lambda folder: change_header(folder, extra={"harness_digest": "0" * 64}),
+        "the run was made by another harness than that of it",
+    ),
     "+1 an easier topology": (
         lambda folder: change_header(folder, topology="zk1-broker1-controller1"),
         "the plan has the topology zk1-broker3-controller3, but the run had zk1-broker1-controller1",

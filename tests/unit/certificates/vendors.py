@@ -29,6 +29,7 @@ from pytest_kmigrate.recording.sessions import (
     note_end_of_run,
     note_run,
 )
+from pytest_kmigrate.recording.sources import harness_digest
 from pytest_kmigrate.topology.loading import find, load
 from tests.unit.judging.coherence.honest_runs import CHECKS, Line, change_lines, honest_run
 from tests.unit.reports.recorded_runs import HEADER
@@ -72,7 +73,7 @@ def header_of(seed: int, **more: Any) -> RunHeader:
             "session": "s1",
             "source_digest": source,
             "topology_digest": shipped_with(HEADER.kafka),
-            "harness_digest": "cd" * 32,
+            "harness_digest": harness_digest(),
             "pytest_kmigrate": "0.1.0",
         },
     )
