@@ -15,7 +15,7 @@ from pytest_kmigrate.certificates.judging_again import Progress, differing
 from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.results import must_follow
 from pytest_kmigrate.certificates.statement import Claims, Predicate, Statement, statement_of
-from pytest_kmigrate.judging.planning.plan import plan
+from pytest_kmigrate.judging.planning.plan import plan, with_suites
 from pytest_kmigrate.model.errors import CertificateError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -128,6 +128,11 @@ def _challenge(file: Path, predicate: Predicate, nonce: str | None) -> list[str]
 
 
 def _must_be_of_this_plan(file: Path, claims: Claims) -> None:
+    if claims.profile.id not in with_suites():
+        raise CertificateError(
+            f"{file}: profile: expected one of {', '.join(with_suites())}, got {claims.profile.id!r} of release "
+            f"{claims.profile.release}: verify it with the pytest-kmigrate that made it"
+        )
     planned = plan(claims.profile.id)
     if claims.profile.plan != planned.digest:
         raise CertificateError(

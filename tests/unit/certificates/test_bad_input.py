@@ -106,7 +106,7 @@ BAD: dict[str, tuple[Any, tuple[str, ...], str]] = {
             lambda statement: statement["predicate"]["claims"]["profile"].update(id="kip-1"),
         ),
         (),
-        "conclusion: expected the sentences",
+        "profile: expected one of kip-125,",
     ),
     "another key": (Path.exists, ("--key", "ab" * 32), "another party signed it"),
     "no key": (Path.exists, ("--key", "nowhere.pub"), "--key nowhere.pub: expected a fingerprint"),
