@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,8 @@ def test_an_expectation_that_was_taken_out_is_missed() -> None:
     """Another one may speak for the same requirement, and conform; a met one in its place has another name."""
     test = plan("kip-778").tests["pytest_kmigrate.suites.kip_778.test_old_software::test_a_broker_is_left_behind"]
     assert len(test.expectations) == 5
-    events = [
-        ExpectationEnded(name, expected=1, observed=1, met=True, kind="SAFETY", within_s=0, took_ms=0).event(at, at, None)
-        for at, name in enumerate(test.expectations)
-    ]
+    met = partial(ExpectationEnded, expected=1, observed=1, met=True, kind="SAFETY", within_s=0, took_ms=0)
+    events = [met(name).event(at, at, None) for at, name in enumerate(test.expectations)]
     assert "expects" not in "".join(map(str, left_undone(events, test)))
     missing = [str(each) for each in left_undone(events[1:], test) if "expects" in str(each)]
     assert missing == [
