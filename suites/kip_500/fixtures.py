@@ -49,7 +49,11 @@ def quorum(kmigrate_run: "Run") -> "ProcedureDriver":
 @pytest.fixture
 @needing(Capability.REQUESTS)
 def answers_of(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
-    """``answers_of("controller-3001")``: by request, the error that this very controller answers with."""
+    """``answers_of("controller-3001")``: by request, the error that this very controller answers with.
+
+    ``NO_ANSWER`` where it has none within 10 s: a leader that lacks its majority may hold a request until it has it.
+    """
+    from pytest_kmigrate.model.errors import AwaitTimeoutError
     from pytest_kmigrate.wire.admin import cluster_id_at, create_topics_at
     from pytest_kmigrate.wire.features import update_features_at
     from pytest_kmigrate.wire.registration import Registration, heartbeat_at, register_at
@@ -58,12 +62,20 @@ def answers_of(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
         peer = kmigrate_run.cluster.peer(name)
         cluster_id = cluster_id_at(kmigrate_run.cluster.peer("broker-0"))
         newcomer = Registration(8, cluster_id, (1, 30), is_migrating=False, listeners={"INTERNAL": "127.0.0.1:9"})
-        return {
-            "BrokerRegistration": register_at(peer, newcomer)[0],
-            "BrokerHeartbeat": heartbeat_at(peer, 0, 1, 1)[0],
-            "CreateTopics": create_topics_at(peer, ["nowhere"], partitions=1, replication=1)["nowhere"],
-            "UpdateFeatures": update_features_at(peer, {"metadata.version": 30}).first_error,
+        creation = {"partitions": 1, "replication": 1}
+        asked: dict[str, Callable[[], str]] = {
+            "BrokerRegistration": lambda: register_at(peer, newcomer, within_s=10)[0],
+            "BrokerHeartbeat": lambda: heartbeat_at(peer, 0, 1, 1, within_s=10)[0],
+            "CreateTopics": lambda: create_topics_at(peer, ["nowhere"], **creation, within_s=10)["nowhere"],
+            "UpdateFeatures": lambda: update_features_at(peer, {"metadata.version": 30}, within_s=10).first_error,
         }
+        return {request: answered(ask) for request, ask in asked.items()}
+
+    def answered(ask: Callable[[], str]) -> str:
+        try:
+            return ask()
+        except AwaitTimeoutError:
+            return "NO_ANSWER"
 
     return answers
 
