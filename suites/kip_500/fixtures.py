@@ -62,7 +62,7 @@ def answers_of(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
         peer = kmigrate_run.cluster.peer(name)
         cluster_id = cluster_id_at(kmigrate_run.cluster.peer("broker-0"))
         newcomer = Registration(8, cluster_id, (1, 30), is_migrating=False, listeners={"INTERNAL": "127.0.0.1:9"})
-        creation = {"partitions": 1, "replication": 1}
+        creation = {"partitions": 1, "replication": 1, "patience_s": 0}
         asked: dict[str, Callable[[], str]] = {
             "BrokerRegistration": lambda: register_at(peer, newcomer, within_s=10)[0],
             "BrokerHeartbeat": lambda: heartbeat_at(peer, 0, 1, 1, within_s=10)[0],
