@@ -12,7 +12,7 @@ from typing import Any
 from kio.static.primitive import i8, i16
 
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, CLIENT_ID, api_versions, as_timeout, ask, conversation, named
+from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, CLIENT_ID, as_timeout, ask, conversation, named
 
 Range = tuple[int, int]
 """The lowest and the highest."""
@@ -60,14 +60,13 @@ def node_features_at(peer: Peer | str, *, version: int = 3, within_s: float = AN
 
     A node of Kafka 3.7 or before, which knows no version 4, is asked by the highest that it knows.
     """
-    chosen = version if version == _KNOWN_TO_ALL else min(version, _highest_at(peer, within_s))
-    return _features_asked(lambda request, answer_type: ask(peer, request, answer_type, within_s), chosen)
 
+    def asked(version: int) -> NodeFeatures:
+        return _features_asked(lambda request, answer_type: ask(peer, request, answer_type, within_s), version)
 
-def _highest_at(peer: Peer | str, within_s: float) -> int:
-    """The highest version of ApiVersions that a node takes."""
-    known = api_versions(peer, within_s=within_s).api_keys
-    return max(int(each.max_version) for each in known if each.api_key == _API_VERSIONS)
+    if version == _KNOWN_TO_ALL:
+        return asked(version)
+    return asked(min(version, asked(_KNOWN_TO_ALL).requests[_API_VERSIONS][1]))
 
 
 @contextmanager

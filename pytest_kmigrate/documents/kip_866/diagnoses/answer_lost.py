@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, is_given_up_at
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, STILL_NS, is_given_up_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
@@ -17,7 +17,6 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _TURNS = (EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED, EventKind.ACTIVE_CONTROLLER)
 _ELECTS_NS = 30_000_000_000  # an ensemble that lost its leader may need several elections
-_STILL_NS = 20_000_000_000  # by then a controller that goes on has written
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
 
 
@@ -65,7 +64,7 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
 def _is_lost_at(history: History, at_ns: int) -> bool:
     """Whether the last writer of ``/migration`` sent a version below that which its own write had left there."""
     written = [each for each in history.znodes if each.path == MIGRATION and each.at_ns < at_ns and each.data]
-    if not written or at_ns < written[-1].at_ns + _STILL_NS or not is_given_up_at(history, at_ns, _ELECTS_NS):
+    if not written or at_ns < written[-1].at_ns + STILL_NS or not is_given_up_at(history, at_ns, _ELECTS_NS):
         return False
     writer = f"controller-{held_in(written[-1]).get('kraft_controller_id')}"
     sent = [int(version) for version in _CHECK_FAILED.findall(log_of(history, writer))]

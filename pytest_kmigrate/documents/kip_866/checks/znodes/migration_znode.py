@@ -17,7 +17,7 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, in
 
 MIGRATION = "/migration"
 _SEEN_WITHIN_NS = 10_000_000_000  # an election included
-_LONG_NS = 20_000_000_000  # by then a controller that goes on has written
+STILL_NS = 20_000_000_000  # by then a controller that goes on has written
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def is_given_up_at(history: History, taken_ns: int, seen_within_ns: int = _SEEN_
     taken_over_ns = [each.at_ns for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns < taken_ns]
     # A watcher that lost ZooKeeper, too, sees the last write a little later.
     is_still = all(at_ns < there_ns + seen_within_ns for at_ns in written_ns)
-    return is_still and all(at_ns < there_ns for at_ns in taken_over_ns) and taken_ns > there_ns + _LONG_NS
+    return is_still and all(at_ns < there_ns for at_ns in taken_over_ns) and taken_ns > there_ns + STILL_NS
 
 
 def _there_again_ns(history: History, taken_ns: int) -> int | None:

@@ -33,11 +33,11 @@ def _was_taken(history: History, key: str) -> bool:
     own = [each for each in changes if each.data.get("subject") == key]
     if not own or any(each.data.get("change") == "remove-scram" for each in own):
         return False
+    by_kraft = kraft_sessions(history)
     written_ns = [
         each.at_ns
         for each in history.transactions
-        if each.session in kraft_sessions(history)
-        and any(_is_without(write, user, mechanism) for write in each.changes)
+        if each.session in by_kraft and any(_is_without(write, user, mechanism) for write in each.changes)
     ]
     taken_ns = [at_ns for at_ns in written_ns if at_ns > own[-1].at_ns]
     return bool(taken_ns) and any(
