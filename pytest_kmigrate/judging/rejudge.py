@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
 from pytest_kmigrate.judging.judge import Judgement
@@ -68,42 +67,38 @@ def judge_again(path: Path, profile: str | None = None, *, has_reports: bool = T
 
 
 def _differences(stored: Sequence[Verdict], now: Sequence[Verdict], *, is_by_requirement: bool) -> tuple[str, ...]:
-    """Compare as JSON has them; folders of version 0.1 are compared by the checks that it judged."""
+    """Folders of version 0.1 are compared by the checks that it judged."""
     before, after = _numbered(stored), _numbered(now)
     found = []
     for key in dict.fromkeys([*before, *after]):
         if key not in before:
-            found += [f"{key[0]}: not stored, now {after[key]['outcome']}"] if is_by_requirement else []
+            found += [f"{key[0]}: not stored, now {after[key].outcome.name}"] if is_by_requirement else []
         elif key not in after:
-            found.append(f"{key[0]}: stored {before[key]['outcome']}, now not judged")
+            found.append(f"{key[0]}: stored {before[key].outcome.name}, now not judged")
         else:
             found += _difference(before[key], after[key])
     return tuple(found)
 
 
-def _numbered(verdicts: Sequence[Verdict]) -> dict[tuple[str, int], dict[str, Any]]:
+def _numbered(verdicts: Sequence[Verdict]) -> dict[tuple[str, int], Verdict]:
     """Verdicts by their check, and the how manieth of it: releases judge in different orders."""
     seen = Counter[str]()
     found = {}
     for verdict in verdicts:
-        found[verdict.check, seen[verdict.check]] = _as_stored(verdict)
+        found[verdict.check, seen[verdict.check]] = verdict
         seen[verdict.check] += 1
     return found
 
 
-def _as_stored(verdict: Verdict) -> dict[str, Any]:
-    row: dict[str, Any] = json.loads(json.dumps(as_json(verdict), default=str))
-    return row
-
-
-def _difference(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    unlike = [key for key in _COMPARED if before.get(key) != after.get(key)]
+def _difference(before: Verdict, after: Verdict) -> list[str]:
+    unlike = [key for key in _COMPARED if getattr(before, key) != getattr(after, key)]
     if not unlike:
         return []
-    reported = (f"{key} stored {_short(before.get(key))}, now {_short(after.get(key))}" for key in unlike[:2])
-    return [f"{after['check']}: {'; '.join(reported)}"]
+    stored, now = (as_json(each) for each in (before, after))
+    reported = (f"{key} stored {_short(stored[key])}, now {_short(now[key])}" for key in unlike[:2])
+    return [f"{after.check}: {'; '.join(reported)}"]
 
 
 def _short(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from functools import cached_property
 
 from pytest_kmigrate.model.capabilities import with_implied
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.operations import Operations, no_operations
 
 
@@ -69,7 +71,7 @@ class Transaction:
     error: int = 0
     """ZooKeeper's code of the error it was refused with; 0: it took effect."""
 
-    @property
+    @cached_property
     def changes(self) -> tuple[Write, ...]:
         """What it wrote, without its conditions."""
         return tuple(each for each in self.writes if each.operation != "check")
@@ -177,15 +179,20 @@ class History:
     logs: Mapping[str, str] = field(default_factory=dict)
     """What each node logged in all its lives, by its name; read from the folder when it is looked up."""
 
-    @property
+    @cached_property
     def end_ns(self) -> int:
         """When the evidence ends. The end of the run is no part of it: it is recorded after the run was judged."""
         return max((event.at_ns for event in self.events if event.kind is not EventKind.RUN_ENDED), default=0)
 
     def of(self, *kinds: EventKind) -> list[Event]:
         """The events of these kinds, in order."""
-        return [event for event in self.events if event.kind in kinds]
+        return list(_of(self, *kinds))
 
     def states(self, name: str) -> list[Event]:
         """The changes of one state of the document (its name, such as ``phase``), in order."""
-        return [event for event in self.of(EventKind.STATE) if event.data.get("of") == name]
+        return [event for event in _of(self, EventKind.STATE) if event.data.get("of") == name]
+
+
+@kept
+def _of(history: History, *kinds: EventKind) -> tuple[Event, ...]:
+    return tuple(event for event in history.events if event.kind in kinds)

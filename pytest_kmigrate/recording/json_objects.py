@@ -18,7 +18,7 @@ _KINDS = {
 def json_object(text: bytes, where: str) -> dict[str, Any]:
     """The object that a text is; RunFolderError, which begins with ``where``, for anything else."""
     try:
-        content = json.loads(text)
+        content = json.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{where}: expected JSON; {error}") from error
     if not isinstance(content, dict):

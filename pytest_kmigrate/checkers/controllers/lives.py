@@ -4,12 +4,14 @@ from bisect import bisect_right
 
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.topology import Role
 
 DEPROVISIONING = "deprovision-controllers"
 """The step of a revert that takes the controllers and their log away."""
 
 
+@kept
 def life_starts_ns(history: History) -> list[int]:
     """When each life after the first began.
 
@@ -35,11 +37,13 @@ def life_at(starts_ns: list[int], at_ns: int) -> int:
     return bisect_right(starts_ns, at_ns)
 
 
+@kept
 def roles(history: History) -> dict[str, str]:
     """Every started node's role."""
     return {str(event.node): str(event.data.get("role")) for event in history.of(EventKind.NODE_STARTED)}
 
 
+@kept
 def controller_ids(history: History) -> frozenset[int]:
     """The ids of the nodes that started as KRaft controllers, and as nothing else."""
     of_controllers = (node for node, role in roles(history).items() if role == Role.CONTROLLER)
@@ -51,6 +55,7 @@ def plays(own: object, role: str) -> bool:
     return own == role or (own == Role.COMBINED and role in Role.COMBINED.parts)
 
 
+@kept
 def processes(history: History, role: str) -> list[list[Sample]]:
     """The samples of each process that a node with this role had, in the order in which they were taken."""
     by_role, starts = roles(history), dict[str, list[int]]()

@@ -6,8 +6,10 @@ from typing import Any
 
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, Write, ZnodeChange
+from pytest_kmigrate.model.keeping import kept
 
 
+@kept
 def held_in(change: ZnodeChange | Write) -> dict[str, Any]:
     """The JSON object that the znode held, or that was written; empty when it is gone or holds something else."""
     try:

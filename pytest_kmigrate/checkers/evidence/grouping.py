@@ -7,10 +7,8 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.operations import Operations
-
-_BY_PARTITION = "by_partition"
-"""The attribute of operations that keeps their groups."""
 
 
 def place(topic: str, partition: int) -> str:
@@ -36,13 +34,15 @@ def groups(operations: Operations, *columns: str) -> Iterator[Operations]:
 def partitions(operations: Operations) -> Iterator[tuple[str, Operations]]:
     """("orders-2", its operations) for every topic-partition; rows without a partition are left out.
 
-    Most checks of a run ask for the same groups, so they are made once and kept with the operations.
+    Most checks of a run ask for the same groups.
     """
-    kept = vars(operations)  # which a frozen dataclass does not guard
-    if _BY_PARTITION not in kept:
-        placed = groups(operations.where(operations.partition >= 0), "topic", "partition")
-        kept[_BY_PARTITION] = [(place(str(each.topic[0]), int(each.partition[0])), each) for each in placed]
-    yield from kept[_BY_PARTITION]
+    yield from _by_partition(operations)
+
+
+@kept
+def _by_partition(operations: Operations) -> list[tuple[str, Operations]]:
+    placed = groups(operations.where(operations.partition >= 0), "topic", "partition")
+    return [(place(str(each.topic[0]), int(each.partition[0])), each) for each in placed]
 
 
 def joined(first: Operations, *others: Operations) -> Operations:

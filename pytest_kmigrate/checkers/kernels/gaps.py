@@ -35,7 +35,7 @@ def gaps_between_acknowledgements(
     order = np.argsort(ended_ns, kind="stable")
     ends = ended_ns[order]
     waiting_since = np.minimum.accumulate(began_ns[order][::-1])[::-1]
-    marks = np.unique(ends[outcome[order] == OperationOutcome.OK])
+    marks = _distinct(ends[outcome[order] == OperationOutcome.OK])
     # Among all sends in the order of their ends: the first of each span, and the first that ended as it did.
     first = np.concatenate([[0], np.searchsorted(ends, marks, side="right")])
     last = np.searchsorted(ends, marks, side="left")
@@ -49,6 +49,12 @@ def gaps_between_acknowledgements(
     answered = stops[silent]
     stops[silent] = gave_up[is_silent]
     return _in_order(np.concatenate([starts, tried_again[is_silent]]), np.concatenate([stops, answered]))
+
+
+def _distinct(ordered: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The different values of what is sorted already."""
+    distinct: npt.NDArray[np.int64] = ordered[np.diff(ordered, prepend=ordered[:1] - 1) > 0]
+    return distinct
 
 
 def _in_order(began_ns: npt.NDArray[np.int64], ended_ns: npt.NDArray[np.int64]) -> Gaps:

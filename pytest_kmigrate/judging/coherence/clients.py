@@ -95,9 +95,10 @@ def _hole(group: Operations) -> int | None:
     read = group.offset[(group.kind == OperationKind.FINAL_READ) & (group.offset >= 0)]
     if not len(read):
         return None
-    seen = np.unique(group.offset[(group.offset >= read.min()) & (group.offset <= read.max())])
-    gap = _first_gap(seen - seen[0])
-    return None if gap is None else int(seen[0]) + gap
+    first = int(read.min())
+    is_seen = np.zeros(int(read.max()) - first + 1, np.bool_)
+    is_seen[group.offset[(group.offset >= first) & (group.offset <= read.max())] - first] = True
+    return None if is_seen.all() else first + int(is_seen.argmin())
 
 
 def _first_gap(numbers: npt.NDArray[np.int64]) -> int | None:

@@ -8,6 +8,7 @@ from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.documents.kip_125.kinds import PLAIN, WITH
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.keeping import kept
 
 _LEAVES_WITHIN_NS = 10_000_000_000
 """A member that is asked to stop ends within this time; what it released before is no sign of its leaving."""
@@ -47,6 +48,7 @@ def has_members(history: History) -> bool:
     return bool(history.of(EventKind.MEMBER_STARTED))
 
 
+@kept
 def lives(history: History) -> dict[int, Life]:
     """By client number, every life of a member that was constructed."""
     ends = {client_of(event): event for event in history.of(EventKind.MEMBER_ENDED)}
@@ -74,6 +76,7 @@ def _life(began: Event, ended: Event | None, released_ns: int) -> Life:
     )
 
 
+@kept
 def horizon_ns(history: History) -> int:
     """Until when members were at work: what follows is the orderly end of all of them."""
     ends = [event.at_ns for event in history.of(EventKind.WORKLOAD_ENDED)]

@@ -9,6 +9,7 @@ from pytest_kmigrate.documents.kip_125.evidence.lives import horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.kinds import MODE
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.keeping import kept
 
 KAFKA, ZOOKEEPER = "kafka", "zookeeper"
 _EXPIRY_NS = 6_000_000_000
@@ -27,6 +28,7 @@ class Change:
     """The next change."""
 
 
+@kept
 def changes(history: History) -> list[Change]:
     """All of a run until its members end, in order."""
     found: list[tuple[int, str, str]] = []

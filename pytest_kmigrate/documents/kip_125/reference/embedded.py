@@ -17,6 +17,8 @@ from pytest_kmigrate.documents.kip_125.reference.zookeeper import Post
 _SLICE_S = 0.2
 _COORDINATOR_WITHIN_S = 3.0
 """How long a start waits for the offsets that Kafka has; then ZooKeeper's are taken alone: duplicates, no loss."""
+_NO_MEMBER = "_STATE"
+"""The error of a commit that is not sent, as librdkafka calls what its state does not allow."""
 
 Assigned = Callable[[str, frozenset[decision.TopicPartition], threading.Event], None]
 """Called in the connector's loop with ``assigned``, ``revoked`` or ``lost``; the event ends a revocation's wait."""
@@ -32,6 +34,7 @@ class EmbeddedConsumer:
         self._on_assignment = on_assignment
         self._guard_s = min(0.5, settings.kafka_session_s / 6)
         self._valid_until = 0.0
+        self._is_member = False
         self._over = threading.Event()
         config = {
             "heartbeat.interval.ms": int(settings.heartbeat_s * 1000),
@@ -87,6 +90,7 @@ class EmbeddedConsumer:
         # Paused in the callback, every time: what a later rebalance brings would be fetched otherwise.
         consumer.assign(partitions)
         consumer.pause(partitions)
+        self._is_member = True
         self._renewed(time.monotonic() - self._settings.heartbeat_s)
         self._report("assigned", partitions)
 
@@ -96,7 +100,7 @@ class EmbeddedConsumer:
         consumer.unassign()
 
     def _lost(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        self._valid_until = 0.0
+        self._valid_until, self._is_member = 0.0, False
         self._report("lost", partitions)
         consumer.unassign()
 
@@ -114,10 +118,17 @@ class EmbeddedConsumer:
         self._valid_until = max(self._valid_until, sent + self._settings.kafka_session_s - self._guard_s)
 
     def commit(self, offsets: Mapping[decision.TopicPartition, int], then: Callable[[str], None]) -> None:
-        """Commit as a member, for partitions it is not assigned, too; ``then`` gets the error, or an empty text."""
+        """Commit as a member, for partitions it is not assigned, too; ``then`` gets the error, or an empty text.
+
+        Before it has joined nothing is sent: the coordinator would refuse a commit without membership, and the consumer
+        would then take its member id for an unknown one and join once more, beside itself.
+        """
 
         def work() -> None:
             sent, error = time.monotonic(), ""
+            if not self._is_member:
+                self._post(lambda: then(_NO_MEMBER))
+                return
             try:
                 asked = [TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()]
                 answers = self._consumer.commit(offsets=asked, asynchronous=False)

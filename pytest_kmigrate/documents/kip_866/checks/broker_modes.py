@@ -1,11 +1,13 @@
 """Broker modes: which brokers ran in which mode at an instant, and with which part in the migration."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.keeping import kept
 
 _ENDS = (EventKind.NODE_STOPPED, EventKind.NODE_DIED)
 
@@ -38,39 +40,66 @@ class BrokerAt:
 
 def brokers_at(history: History, at_ns: int) -> list[BrokerAt]:
     """Every broker that was started until then, by name; one whose disk was wiped is none until it is started again."""
-    started: dict[str, Event] = {}
-    flags: dict[str, bool] = {}
-    ready: dict[str, int] = {}
-    away: dict[str, int] = {}
+    times, brokers = _changes(history)
+    return list(brokers[bisect_right(times, at_ns)])
+
+
+@kept
+def _changes(history: History) -> tuple[list[int], list[list[BrokerAt]]]:
+    """When anything of a broker changed, and the brokers before the first change and after each."""
+    # Of brokers that came with a checkpoint the configuration was not observed: they had joined.
+    seen = _Seen(had_joined=history.header.inherited_offset >= 0)
+    times, brokers = list[int](), [list[BrokerAt]()]
     for event in history.events:
+        if event.node is not None and seen.changes_by(event):
+            times.append(event.at_ns)
+            brokers.append(seen.brokers())
+    return times, brokers
+
+
+@dataclass
+class _Seen:
+    """What the events up to one say of each node."""
+
+    had_joined: bool
+    started: dict[str, Event] = field(default_factory=dict)
+    flags: dict[str, bool] = field(default_factory=dict)
+    ready: dict[str, int] = field(default_factory=dict)
+    away: dict[str, int] = field(default_factory=dict)
+
+    def changes_by(self, event: Event) -> bool:
+        """Take the next event, and return whether it may change anything."""
         node = str(event.node)
-        if event.at_ns > at_ns:
-            break
         if event.kind is EventKind.NODE_STARTED and event.data.get("role") == "broker":
-            started[node] = event
-            ready.pop(node, None)
-            away.pop(node, None)
+            self.started[node] = event
+            self.ready.pop(node, None)
+            self.away.pop(node, None)
         elif event.kind is EventKind.NODE_WIPED:
-            started.pop(node, None)
+            self.started.pop(node, None)
         elif event.kind is EventKind.NODE_RECONFIGURED:
             changed = event.data.get("changed")
             if isinstance(changed, Mapping) and MIGRATION_FLAG in changed:
-                flags[node] = changed[MIGRATION_FLAG] == "true"
+                self.flags[node] = changed[MIGRATION_FLAG] == "true"
         elif event.kind is EventKind.NODE_READY:
-            ready[node] = event.at_ns
+            self.ready[node] = event.at_ns
         elif event.kind in (*_ENDS, EventKind.NODE_PAUSED):
-            away.setdefault(node, event.at_ns)
+            self.away.setdefault(node, event.at_ns)
         elif event.kind is EventKind.NODE_RESUMED:
-            away.pop(node, None)
-    return [
-        BrokerAt(
-            name,
-            str(event.data.get("mode")),
-            # Of brokers that came with a checkpoint the configuration was not observed: they had joined.
-            event.data.get("mode") == "zookeeper" and flags.get(name, history.header.inherited_offset >= 0),
-            event.at_ns,
-            ready.get(name),
-            away.get(name),
-        )
-        for name, event in sorted(started.items())
-    ]
+            self.away.pop(node, None)
+        else:
+            return False
+        return True
+
+    def brokers(self) -> list[BrokerAt]:
+        """Every broker, by name."""
+        return [
+            BrokerAt(
+                name,
+                str(event.data.get("mode")),
+                event.data.get("mode") == "zookeeper" and self.flags.get(name, self.had_joined),
+                event.at_ns,
+                self.ready.get(name),
+                self.away.get(name),
+            )
+            for name, event in sorted(self.started.items())
+        ]

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _RETRIED = "Encountered ZooKeeper error during event SyncKRaftMetadataEvent"
@@ -44,9 +45,7 @@ def full_sync_begins_again_before_new_partitions(history: History, verdict: Verd
     It explains what ZooKeeper lacks while it has that partition without a state. Up to 3.6 the sync ends and passes the
     partition over; then it explains that partition.
     """
-    logs = [log for _, log in logs_of(history, "controller")]
-    blocking = {each for log in logs for each in _without_state(log)}
-    passed = {each for log in logs for each in _passed_over(log)}
+    blocking, passed = _found_without_state(history)
     wrong = wrong_in(history, verdict)
     label = wrong.behind(history, "zookeeper") if wrong else None
     if wrong is not None and label is not None:
@@ -98,6 +97,14 @@ def _are_of(places: Collection[tuple[str, str]], partitions: Collection[str]) ->
     return bool(places) and all(family == "partitions" and key in keys for family, key in places)
 
 
+@kept
+def _found_without_state(history: History) -> tuple[frozenset[str], frozenset[str]]:
+    """The partitions without a state before which a full sync failed, and those that one passed over."""
+    logs = [log for _, log in logs_of(history, "controller")]
+    blocking = frozenset(each for log in logs for each in _without_state(log))
+    return blocking, frozenset(each for log in logs for each in _passed_over(log))
+
+
 def _without_state(log: str) -> list[str]:
     """The partitions before which a controller's full sync failed, again and again."""
     found = Counter(_NO_STATE.findall(log)) if log.count(_RETRIED) >= _AGAIN else Counter[str]()
@@ -110,6 +117,6 @@ def _passed_over(log: str) -> list[str]:
     return [partition for during in ended for partition in _NO_STATE.findall(during)]
 
 
-def _is_about(event: Event, partitions: set[str]) -> bool:
+def _is_about(event: Event, partitions: frozenset[str]) -> bool:
     words = re.findall(r"[\w.-]+", str(event.data.get("name")))
     return event.data.get("expected") is True and not partitions.isdisjoint(words)

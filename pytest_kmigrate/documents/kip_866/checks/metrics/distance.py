@@ -1,6 +1,6 @@
 """Check of ``ZkWriteBehindLag``: it is how many records ``/migration`` is behind what is committed."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -94,7 +94,9 @@ def _judge(
 def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:
     """The least and the greatest distance around a sample; None where the offset is not known."""
     at_ns = reported[number].at_ns
-    committed = [each.values[_COMMITTED] or 0 for each in reported if abs(each.at_ns - at_ns) <= _AROUND_NS]
+    begin = bisect_left(reported, at_ns - _AROUND_NS, key=lambda each: each.at_ns)
+    end = bisect_right(reported, at_ns + _AROUND_NS, key=lambda each: each.at_ns)
+    committed = [each.values[_COMMITTED] or 0 for each in reported[begin:end]]
     first = bisect_right(places, at_ns - _AROUND_NS, key=lambda each: each.at_ns) - 1
     # Up to the next one: what was written just before ZooKeeper went down is seen only when it is back.
     last = bisect_right(places, at_ns + _AROUND_NS, key=lambda each: each.at_ns) + 1

@@ -48,9 +48,10 @@ def partitions_stay_available(history: History) -> Verdict:
         for row, spans in ((_ALWAYS, whole), (_BROKERS, rolled)):
             rows.looked_at(row, _acknowledged(mine, spans) if _tried_ns(mine) > _MOST_NS else 0)
         gaps = gaps_in(begins, mine)
-        for began, ended in zip(gaps.began_ns.tolist(), gaps.ended_ns.tolist(), strict=True):
-            longest_ns = max(longest_ns, ended - began)
-            if ended - began > _MOST_NS and not faults_during(history, began, ended):
+        longest_ns = max(longest_ns, int(gaps.length_ns.max(initial=0)))
+        is_long = gaps.length_ns > _MOST_NS
+        for began, ended in zip(gaps.began_ns[is_long].tolist(), gaps.ended_ns[is_long].tolist(), strict=True):
+            if not faults_during(history, began, ended):
                 for row, spans in ((_ALWAYS, whole), (_BROKERS, rolled)):
                     if any(began < to and ended > since for since, to in spans):
                         _violated(history, rows, row, place, (began, ended))

@@ -46,7 +46,7 @@ def zookeeper_follows_the_log(history: History) -> Verdict:
     later, within 2 s, was not committed.
     """
     rows = ByRequirement("zookeeper_follows_the_log", _ADVANCE, _COMMITTED)
-    writes = list(dual_writes(history))
+    writes = dual_writes(history)
     _judge_steps(history, rows, writes)
     _judge_standing(history, rows, writes)
     _judge_committed(history, rows, writes)

@@ -1,6 +1,5 @@
 """Whose transactions they are: sessions of KRaft controllers and of brokers, distinguished by what they wrote."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
@@ -8,6 +7,7 @@ from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.model.history import History, Transaction, Write
+from pytest_kmigrate.model.keeping import kept
 
 EVIDENCE = "zookeeper/transactions.jsonl"
 _BROKERS = "/brokers/ids/"
@@ -34,6 +34,7 @@ def has_transactions(history: History) -> bool:
     return bool(history.transactions)
 
 
+@kept
 def claims(history: History) -> list[Claimed]:
     """Every claim that took effect."""
     starts = life_starts_ns(history)
@@ -47,6 +48,7 @@ def claims(history: History) -> list[Claimed]:
     ]
 
 
+@kept
 def position_set(transaction: Transaction) -> int | None:
     """The offset that a transaction put into ``/migration``; None: it left the znode alone."""
     for write in transaction.changes:
@@ -62,6 +64,7 @@ def sets_place(transaction: Transaction) -> bool:
     return offset is not None and offset >= 0
 
 
+@kept
 def kraft_sessions(history: History) -> frozenset[int]:
     """The sessions of KRaft controllers that were in charge: they claimed it, or put a place into ``/migration``."""
     claimed = {each.transaction.session for each in claims(history) if each.is_kraft}
@@ -69,6 +72,7 @@ def kraft_sessions(history: History) -> frozenset[int]:
     return frozenset(claimed | wrote)
 
 
+@kept
 def broker_sessions(history: History) -> frozenset[int]:
     """The sessions of brokers: each registers its broker by an ephemeral znode."""
     return frozenset(
@@ -78,14 +82,17 @@ def broker_sessions(history: History) -> frozenset[int]:
     )
 
 
-def dual_writes(history: History) -> Iterator[Transaction]:
+@kept
+def dual_writes(history: History) -> list[Transaction]:
     """What KRaft controllers in charge wrote, besides their claims."""
     sessions = kraft_sessions(history)
     since = {each.transaction.session: each.transaction.zxid for each in reversed(claims(history)) if each.is_kraft}
-    for each in history.transactions:
-        is_claim = any(write.path == CONTROLLER for write in each.changes)
-        if each.session in sessions and each.changes and not is_claim and each.zxid > since.get(each.session, -1):
-            yield each
+    theirs = (each for each in history.transactions if each.session in sessions)
+    return [each for each in theirs if each.zxid > since.get(each.session, -1) and _is_change(each)]
+
+
+def _is_change(transaction: Transaction) -> bool:
+    return bool(transaction.changes) and all(write.path != CONTROLLER for write in transaction.changes)
 
 
 def data_of(transaction: Transaction) -> list[Write]:
