@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injector
@@ -45,6 +46,8 @@ from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
 from pytest_kmigrate.running.standing import Standing
 from pytest_kmigrate.running.traffic import Traffic
+
+_Opened = TypeVar("_Opened")
 
 
 class Run:
@@ -126,6 +129,10 @@ class Run:
             if start.is_filled:
                 self.metadata.fill()
             self.driver.advance_to(start.state)
+
+    def until_verify(self, recording: AbstractContextManager[_Opened]) -> _Opened:
+        """Open what records evidence, such as a stub; it is closed by ``verify``, or at the end."""
+        return self._probes.enter_context(recording)
 
     def _start_probes(self) -> None:
         paths, metrics = self._document.watched_znodes, self.cluster.topology.probe.metrics or self._document.metrics

@@ -55,12 +55,12 @@ def signalled(admin_of: "Callable[[str], Peer]") -> Callable[[str], str]:
 
 
 @pytest.fixture
-def stub_controller(kmigrate_run: "Run") -> "Iterator[StubController]":
+def stub_controller(kmigrate_run: "Run") -> "StubController":
     """A stub of controller 3009, the leader of a quorum of its own; it records registrations, and refuses them."""
     from pytest_kmigrate.workloads.stub_controller import StubController
 
-    with StubController(3009, kmigrate_run.recorder, kmigrate_run.cluster.listen_host) as controller:
-        yield controller
+    host = kmigrate_run.cluster.listen_host
+    return kmigrate_run.until_verify(StubController(3009, kmigrate_run.recorder, host))
 
 
 @pytest.fixture
