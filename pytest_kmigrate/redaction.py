@@ -8,7 +8,7 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 HIDDEN = "[hidden]"
 """What stands for a sensitive value that the source itself does not show (brokers never report passwords)."""
@@ -20,6 +20,8 @@ _SENSITIVE_ENDING = (
 )
 _SENSITIVE_KEY = re.compile(_SENSITIVE_ENDING + r"\Z", re.IGNORECASE)
 _ALREADY = re.compile(r"sha256:[0-9a-f]{12}\Z|\[(?:hidden|redacted[^\]]*)\]\Z|[*\u2022]{3,}\Z", re.IGNORECASE)
+
+_STAND_IN = re.compile("sha256:[0-9a-f]{12}")
 
 _SCRAM = re.compile(
     r"salt=([^\s,\"\\]+),\s*stored_key=([^\s,\"\\]+),\s*server_key=([^\s,\"\\]+),\s*iterations=(\d+)", re.IGNORECASE
@@ -39,7 +41,10 @@ _NAMED_VALUE = re.compile(  # in a metadata record the name of the config is its
     re.IGNORECASE,
 )
 _ASSIGNMENT = re.compile(
-    _SENSITIVE_ENDING + r"\s*[=:]\s*(?:(" + _PLACEHOLDER + r")|\"([^\"\n]*)\"|'([^'\n]*)'|([^\s,;\]}\"']+))",
+    _SENSITIVE_ENDING
+    + r"\s*[=:]\s*(?:("
+    + _PLACEHOLDER
+    + r")|\"([^\"\n]*)\"|'([^'\n]*)'|(\[-?\d[-\d, ]*\])|([^\s,;\]}\"']+))",
     re.IGNORECASE,
 )
 _HINTS = ("passw", "jaas", "key", "certificate", "secret", "hmac", "salt", "-----begin", "loginmodule", "://")
@@ -107,6 +112,22 @@ def line_with_secret(text: str, *, is_json: bool = False) -> int | None:
         if redacted(content) != content:
             return number
     return None
+
+
+def without_secrets(log: bytes) -> Iterator[tuple[int, bytes]]:
+    """Each line of a log that has a secret: where it begins, and the line without it, as many bytes as it had.
+
+    What stands for a short secret may be longer: then it is stars.
+    """
+    begin = 0
+    for line in log.splitlines(keepends=True):
+        content = line.rstrip(b"\r\n")
+        text = content.decode("utf-8", errors="replace")
+        if line_with_secret(text) is not None:
+            hidden = redacted(text)
+            fitting = hidden if len(hidden.encode()) <= len(content) else _STAND_IN.sub("***", hidden)
+            yield begin, fitting.encode()[: len(content)].ljust(len(content))
+        begin += len(line)
 
 
 def _unescaped(match: re.Match[str]) -> str:

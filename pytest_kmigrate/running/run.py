@@ -35,6 +35,7 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.probes.client_metadata import ClientMetadataProbe
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
+from pytest_kmigrate.recording.hiding import hide_secrets
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import note_end_of_run, note_run
@@ -275,6 +276,7 @@ def _finish(folder: RunFolder, header: RunHeader, finish: Callable[[RunFolder], 
     """Reports and manifest; when the disk is full or the like, that never hides what ended the run before."""
     first = sys.exception()
     try:
+        hide_secrets(folder)
         finish(folder)
         write_manifest(folder, is_kept=is_kept)
         note_end_of_run(folder, header)

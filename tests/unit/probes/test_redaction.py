@@ -12,6 +12,7 @@ from pytest_kmigrate.redaction import (
     redacted_properties,
     scram_digest,
     shown,
+    without_secrets,
 )
 
 SECRET = "hunter2-XyZ"
@@ -146,3 +147,25 @@ def test_what_was_redacted_before_it_was_escaped_is_no_secret(recorded: dict[str
 def test_a_leak_in_a_line_of_json_is_found(text: str) -> None:
     """Whatever the recorder takes out of a text is found where it did not."""
     assert line_with_secret(json.dumps({"line": text}), is_json=True) == 1
+
+
+def test_bytes_of_a_secret_are_hidden_one_and_all() -> None:
+    """A controller that fails at a request logs it, with the salted password as numbers."""
+    text = "ScramCredentialUpsertion(name='a', iterations=6210, salt=[-44, 5], saltedPassword=[-36, -66, 17])])"
+    assert redacted(text) == (
+        f"ScramCredentialUpsertion(name='a', iterations=6210, salt={hashed('[-44, 5]')}, "
+        f"saltedPassword={hashed('[-36, -66, 17]')})])"
+    )
+
+
+@pytest.mark.parametrize("secret", ["a", SECRET, 9 * SECRET])
+def test_a_log_keeps_its_length_without_its_secrets(secret: str) -> None:
+    """Events count the bytes of logs. Lines without a secret are left alone, and none is found a second time."""
+    before, after = b"INFO started\r\n", b"INFO \xff went on\nlast"
+    log = before + f"INFO Updating x.password={secret} (kafka.server.ZkAdminManager)\n".encode() + after
+    ((begin, line),) = without_secrets(log)
+    hidden = log[:begin] + line + log[begin + len(line) :]
+    assert begin == len(before)
+    assert (len(hidden), hidden[: len(before)], hidden[-len(after) :]) == (len(log), before, after)
+    assert secret not in line.decode().removeprefix("INFO Updating x.password=").partition(" ")[0]
+    assert list(without_secrets(hidden)) == []
