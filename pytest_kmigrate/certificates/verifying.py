@@ -19,6 +19,7 @@ from pytest_kmigrate.judging.planning.plan import plan, with_suites
 from pytest_kmigrate.model.errors import CertificateError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.sources import harness_digest
 
 BY_GRADE = {"success": Outcome.CONFORMS, "partial": Outcome.INCONCLUSIVE, "failed": Outcome.VIOLATES}
 
@@ -147,6 +148,13 @@ def _must_follow(file: Path, folder: Path, stated: Claims) -> None:
     version = stated.artifact.name.removeprefix("Apache Kafka ")
     found = claims_of(folder, stated.profile.id, kafka=version, nonce=nonce)
     difference = _first_difference("claims", stated.model_dump(), found.model_dump())
+    others = {each.sha256 for each in stated.harness} - {harness_digest()}
+    if difference and others:
+        # By its own release these runs counted; by this one they do not, which is no lie of the vendor's.
+        raise CertificateError(
+            f"{file}: expected runs of this pytest-kmigrate ({harness_digest()[:12]}), got some of another "
+            f"({', '.join(sorted(each[:12] for each in others))}): verify it with the one that made it"
+        )
     if difference:
         raise CertificateError(f"{file}: {difference}: the claims do not follow from the evidence")
 

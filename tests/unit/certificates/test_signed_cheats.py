@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.certificates import verifying
 from pytest_kmigrate.certificates.canonical import canonical
 from pytest_kmigrate.certificates.certifying import evidence_file
+from pytest_kmigrate.judging.planning import planned
 from pytest_kmigrate.model.errors import KmigrateError
 from tests.unit.certificates.vendors import (
     certified,
@@ -81,6 +83,16 @@ def test_a_statement_that_does_not_follow_from_its_evidence_is_found(runs: Path,
     with pytest.raises(KmigrateError) as refuted:
         verified(out)
     assert named in str(refuted.value)
+
+
+def test_another_harness_is_named_before_any_claim(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a reader's later release no run of an honest vendor counts; that refutes nothing."""
+    out = runs.parent / "x.kmcert"
+    certified(runs, out)
+    for module in (planned, verifying):
+        monkeypatch.setattr(module, "harness_digest", lambda: "00" * 32)
+    with pytest.raises(KmigrateError, match="got some of another .*: verify it with the one that made it"):
+        verified(out)
 
 
 def test_another_signer_is_found(runs: Path) -> None:
