@@ -100,6 +100,7 @@ def test_a_script_toggles_every_group(group, zookeeper, expect, verify):
     for each in members:
         each.await_started()
     modes = lambda: [group.modes().get(each.client) for each in members]  # noqa: E731
+    expect("each group is registered", modes, equals=["zookeeper"] * 10, within_s=60, kind=None)
     for mode in ("kafka", "zookeeper", "kafka"):
         for name in zookeeper.children("/consumers"):
             zookeeper.set(f"/consumers/{name}/migration/mode", mode.encode())
