@@ -22,7 +22,6 @@ _SENSITIVE_KEY = re.compile(_SENSITIVE_ENDING + r"\Z", re.IGNORECASE)
 _ALREADY = re.compile(r"sha256:[0-9a-f]{12}\Z|\[(?:hidden|redacted[^\]]*)\]\Z|[*\u2022]{3,}\Z", re.IGNORECASE)
 
 _STAND_IN = re.compile("sha256:[0-9a-f]{12}")
-
 _SCRAM = re.compile(
     r"salt=([^\s,\"\\]+),\s*stored_key=([^\s,\"\\]+),\s*server_key=([^\s,\"\\]+),\s*iterations=(\d+)", re.IGNORECASE
 )

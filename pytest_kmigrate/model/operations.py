@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import numpy.typing as npt
 
-from pytest_kmigrate.model.keeping import kept
-
 Column = npt.NDArray[np.generic]
 
 
@@ -80,7 +78,6 @@ class Operations:
         """The rows for which ``chosen`` is true, order kept; or those at these positions, in their order."""
         return Operations(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
 
-    @kept
     def of(self, kind: OperationKind) -> "Operations":
         """The rows of one kind."""
         return self.where(self.kind == kind)

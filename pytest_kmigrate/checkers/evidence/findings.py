@@ -10,7 +10,6 @@ from pytest_kmigrate.checkers.evidence.moments import evidence_at, when
 from pytest_kmigrate.checkers.evidence.wording import counted, listed, ranges, runs_of
 from pytest_kmigrate.checkers.kernels import Pairs
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.model.verdict import MOST_VIOLATIONS, Kind, Verdict, Violation, violates
 
@@ -93,7 +92,6 @@ def found_by(operations: Operations, kernel: Callable[[Operations], Pairs]) -> l
     return found
 
 
-@kept
 def chosen(operations: Operations, kind: OperationKind) -> Operations:
     """The operations of one kind that succeeded."""
     return operations.where((operations.kind == kind) & (operations.outcome == OperationOutcome.OK))
