@@ -1,7 +1,7 @@
 """Checks of the gauges: their names, and that they show what the member does."""
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -48,9 +48,9 @@ def gauges_show_what_members_do(history: History) -> Verdict:
             continue
         reported += 1
         _names(history, rows, life, event)
-    for at_ns in _quiet_moments(history):
+    for since_ns, at_ns in _quiet_spans(history):
         for life in known.values():
-            gauges = _gauges_at(history, life.client, at_ns)
+            gauges = _gauges_in(history, life.client, since_ns, at_ns)
             if life.is_migrating and life.began_ns < at_ns < life.ended_ns and gauges:
                 _values(history, rows, life, gauges, at_ns)
     text = f"{counted(reported, 'report')} of gauges, all by their names and as the members do"
@@ -94,18 +94,22 @@ def _values(history: History, rows: ByRequirement, life: Life, gauges: dict[str,
             rows.violated(row, timed_violation(history, sentence, f"it is {observed:g}", at_ns))
 
 
-def _quiet_moments(history: History) -> list[int]:
-    """Just before anything changes, and before the members end, if nothing changed shortly before."""
+def _quiet_spans(history: History) -> list[tuple[int, int]]:
+    """From a change to just before the next one, or before the members end, if they are not close to one another."""
     kinds = (EventKind.MEMBER_MODE, EventKind.MEMBER_ASSIGNED, EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED)
     moved = sorted(happened_ns(event) for event in history.of(*kinds))
     if history.of(EventKind.MEMBER_PAUSED):
         return []
+    moved = [0, *moved]
     written = [event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN)]
     moments = [at - 1 for at in {*moved, *written}] + [horizon_ns(history)]
-    return sorted(at for at in moments if bisect_left(moved, at - _LAG_NS) == bisect_right(moved, at))
+    found = [(moved[bisect_right(moved, at) - 1], at) for at in sorted(moments)]
+    return [(since, at) for since, at in found if since < at - _LAG_NS]
 
 
-def _gauges_at(history: History, client: int, at_ns: int) -> dict[str, float]:
-    mine = [e for e in history.of(EventKind.MEMBER_GAUGES) if client_of(e) == client and happened_ns(e) <= at_ns]
+def _gauges_in(history: History, client: int, since_ns: int, at_ns: int) -> dict[str, float]:
+    """What a member reported last in a span; nothing of one that the machine did not let do anything in it."""
+    reports = (event for event in history.of(EventKind.MEMBER_GAUGES) if client_of(event) == client)
+    mine = [event for event in reports if since_ns <= happened_ns(event) <= at_ns]
     found = mine[-1].data["gauges"] if mine else {}
     return dict(found) if isinstance(found, dict) else {}

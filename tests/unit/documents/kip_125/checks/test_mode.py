@@ -227,8 +227,15 @@ def test_gauges_are_not_compared_with_lines_that_were_read_late() -> None:
         EventKind.MEMBER_OWNS, 6000, member=f"{WITH}-1", client=1, partitions=[[TOPIC, 0, 0]], member_ns=1000 * MS
     )
     events = [member(1), follows(1, 10, "zookeeper"), gauges(1, 30, values(0, 0, 0)), wrote(5000, "kafka"), late]
-    for own_ms, rows in ((1010, []), (6010, ["K125-MET-owned-legacy"])):
-        run = history(events=[*events, gauges(1, own_ms, values(0, 0, 1), read_ms=6010), END])
+    run = history(events=[*events, gauges(1, 1010, values(0, 0, 1), read_ms=6010), END])
+    assert violated(gauges_show_what_members_do.judge(run)) == []
+
+
+def test_gauges_are_compared_if_they_were_reported_since_the_last_change() -> None:
+    """A member that the machine let do nothing reported nothing; one that reports what was before is seen."""
+    began = [member(1), follows(1, 10, "zookeeper"), gauges(1, 30, values(0, 0, 0)), owns(1, 1000, 0)]
+    for reported, rows in (([], []), ([gauges(1, 2000, values(0, 0, 0))], ["K125-MET-owned-legacy"])):
+        run = history(events=[*began, *reported, wrote(5000, "kafka"), gauges(1, 6010, values(0, 0, 1)), END])
         assert violated(gauges_show_what_members_do.judge(run)) == rows
 
 
