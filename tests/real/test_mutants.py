@@ -4,12 +4,15 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging.judge import judged
 from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.errors import NodeDiedError
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
@@ -156,6 +159,13 @@ AT ENTRY
 IF $0.kraftMetadataOffset() > 0
 DO $1 = $0.kraftMetadataOffset(); $2 = $0.kraftMetadataEpoch()
 ENDRULE
+RULE no broker starts in KRaft mode
+CLASS kafka.server.BrokerServer
+METHOD startup
+AT ENTRY
+IF true
+DO THROW new org.apache.kafka.common.KafkaException("planted")
+ENDRULE
 """
 
 
@@ -232,17 +242,20 @@ def test_an_override_that_stays_in_zookeeper_is_seen(tmp_path: Path) -> None:
     assert {"metadata_equivalent", "zookeeper_mirrors_the_log"} <= found
 
 
-def test_a_position_that_stands_still_is_seen(tmp_path: Path) -> None:
-    """ZooKeeper is written all the same."""
+def test_a_position_that_stands_still_is_seen_and_a_phase_that_is_not_reached(tmp_path: Path) -> None:
+    """ZooKeeper is written all the same; then the broker dies as it starts in KRaft mode."""
 
     def act(run: Run) -> None:
         run.driver.advance_to(Phase.HYBRID)
         run.metadata.change(per_s=5)
         run.metadata.await_acknowledged(40)
         run.metadata.stop()
+        with pytest.raises(NodeDiedError, match="broker-0 died"):
+            run.driver.advance_to(Phase.ALL_KRAFT)
 
     shape = topology(zookeepers=1, brokers=1, controllers=1)
-    assert "lag_is_the_distance" in reds(tmp_path, STANDING, shape, act, [])
+    found = reds(tmp_path, STANDING, shape, act, [checks.phase_reached(Phase.ALL_KRAFT)])
+    assert {"lag_is_the_distance", "phase_reached"} <= found
 
 
 def reds(runs: Path, mutant: str, shape: Topology, act: Callable[[Run], None], asked: Sequence[Check]) -> set[str]:
