@@ -35,8 +35,6 @@ NEVER_SEEN_RED_THERE = {
     "failover_copies_nothing_again",
     "metadata_changed_in_the_migration_outlives_it",
     "partitions_stay_available",
-    "recorded_states_mean_what_they_say",
-    "zookeeper_is_left_alone_after_finalization",
     "zookeeper_lag_grows_and_falls_back",
 }
 """What made-up histories alone show red. The list may only get shorter."""
