@@ -26,7 +26,6 @@ NEVER_RED = {"phase_not_reached"}
 NEVER_SEEN_RED_THERE = {
     "admin_changes_reach_the_log",
     "brokers_register_with_their_mode",
-    "brokers_start_in_zookeeper_mode_again",
     "clients_are_told_of_every_broker",
     "clients_read_the_answers_of_ready_brokers",
     "documented_steps_end_finalized",
