@@ -24,7 +24,6 @@ RED_IN_A_REAL_TEST = {
 NEVER_RED = {"phase_not_reached"}
 """Checks that say what a run is about: INCONCLUSIVE is the worst of their verdicts."""
 NEVER_SEEN_RED_THERE = {
-    "admin_changes_reach_the_log",
     "brokers_register_with_their_mode",
     "clients_are_told_of_every_broker",
     "clients_read_the_answers_of_ready_brokers",
