@@ -34,6 +34,7 @@ SEEN = {
     "KAFKA-17146": ({"3.6.0", "3.9.1"}, {"4.0.0"}),
     "KAFKA-16171": ({"3.6.1"}, {"3.6.2"}),
     "metrics-of-the-image": ({"3.6.0", "3.9.1"}, {"4.0.0"}),
+    "kmigrate-1": ({"3.8.1", "3.9.1"}, set[str]()),
 }
 """What real processes of each release showed: broken on the first set, right on the second."""
 
