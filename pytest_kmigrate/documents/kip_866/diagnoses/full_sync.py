@@ -20,9 +20,11 @@ _UNKNOWN = re.compile(_FAILED + "Unknown config resource type CLIENT_METRICS")
 _NO_NAME = re.compile(
     _FAILED + r"NullPointerException[^\n]*entityName[^\n]*\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*writeClientQuotas"
 )
+_WRITTEN = "Made the following ZK writes when reconciling with KRaft state: "
 _SYNC = re.compile(
     r"Performing a full metadata sync from KRaft to ZK((?:(?!Performing a full metadata sync).)*?)"
-    r"Made the following ZK writes when reconciling with KRaft state: \{([^}\n]*)\}",
+    + _WRITTEN
+    + r"\{([^}\n]*)\}",
     re.DOTALL,
 )
 """A full sync that ended, and the counts of what it wrote."""
@@ -42,9 +44,12 @@ _OF_BROKERS_NOT_INFORMED = (
 def full_sync_begins_again_before_new_partitions(history: History, verdict: Verdict) -> bool:
     """A controller found the same partition without a state, again and again, and each full sync failed after it.
 
-    It explains what ZooKeeper lacks while it has that partition without a state. Up to 3.6 the sync ends and passes the
-    partition over; then it explains that partition.
+    It explains what ZooKeeper lacks while it has that partition without a state, and if no sync has ended since, that
+    brokers in ZooKeeper mode hear of nothing. Up to 3.6 the sync ends and passes the partition over; then it explains
+    that partition.
     """
+    if verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS:
+        return any(_without_state(log) and _never_ended(log) for _, log in logs_of(history, "controller"))
     blocking, passed = _found_without_state(history)
     wrong = wrong_in(history, verdict)
     label = wrong.behind(history, "zookeeper") if wrong else None
@@ -109,6 +114,11 @@ def _without_state(log: str) -> list[str]:
     """The partitions before which a controller's full sync failed, again and again."""
     found = Counter(_NO_STATE.findall(log)) if log.count(_RETRIED) >= _AGAIN else Counter[str]()
     return [partition for partition, times in found.items() if times >= _AGAIN]
+
+
+def _never_ended(log: str) -> bool:
+    """Whether no full sync has ended since the last one that failed; brokers are informed after it only."""
+    return _WRITTEN not in log.rpartition(_RETRIED)[2]
 
 
 def _passed_over(log: str) -> list[str]:

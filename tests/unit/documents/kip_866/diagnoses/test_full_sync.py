@@ -1,5 +1,7 @@
 """Facts about a full sync with ZooKeeper that begins again and again."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
@@ -33,6 +35,15 @@ OTHER_FAULT = UNKNOWN.replace("Unknown config resource type CLIENT_METRICS", "nu
 BEGUN = "INFO [KRaftMigrationDriver id=3001] Performing a full metadata sync from KRaft to ZK. (KRaftMigrationDriver)\n"
 ENDED = (
     "INFO Made the following ZK writes when reconciling with KRaft state: {UpdateProducerId=1} (KRaftMigrationDriver)\n"
+)
+NOT_TOLD = Verdict(
+    "clients_are_told_the_same",
+    Outcome.VIOLATES,
+    Kind.LIVENESS,
+    violations=(
+        Violation("both brokers report the same topic a", "broker-0 in ZooKeeper mode reports nothing more, for 11 s"),
+    ),
+    count=1,
 )
 STATE, CONFIG = "the state of orders-5 in ZooKeeper", "the znode /config/brokers/0"
 
@@ -125,15 +136,30 @@ def test_a_default_quota_that_blocks_is_named(log: str, in_zookeeper: MetadataIm
     images = {"log": image("metadata-log"), "after": in_zookeeper}
     run = history(events=events, images=images, logs={"controller-3001": log}, kafka="3.6.0")
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
-    both = Violation(
-        "both brokers report the same topic a", "broker-0 in ZooKeeper mode reports nothing more, for 11 s"
-    )
-    verdict = Verdict("clients_are_told_the_same", Outcome.VIOLATES, Kind.LIVENESS, violations=(both,), count=1)
     late = unmet(60_000, "brokers that know what the successor made", expected=[0, 1], observed=[])
     is_blocked = len(log) >= len(NO_NAME) * 3 and "writeClientQuotas" in log
-    assert named(run, verdict) == (("kmigrate-22",) if is_blocked else ())
+    assert named(run, NOT_TOLD) == (("kmigrate-22",) if is_blocked else ())
     waited = history(events=[*events, late], logs={"controller-3001": log}, kafka="3.6.0")
     assert named_of_expectations(waited) == (("kmigrate-22",) if is_blocked else ())
+
+
+@pytest.mark.parametrize(
+    ("log", "bugs"),
+    [
+        ((NO_STATE + RETRIED) * 3, ("kmigrate-2",)),
+        ((NO_STATE + RETRIED) * 3 + BEGUN + ENDED, ()),
+        (BEGUN + ENDED + (NO_STATE + RETRIED) * 3, ("kmigrate-2",)),
+        ((NO_STATE + RETRIED) * 2, ()),
+        (RETRIED * 9, ()),
+        (BEGUN + NO_STATE + ENDED, ()),
+    ],
+    ids=["for good", "until a sync ended", "after one that ended", "not again", "something else", "passed over"],
+)
+def test_brokers_hear_of_nothing_before_a_full_sync_has_ended(log: str, bugs: tuple[str, ...]) -> None:
+    """A partition that blocks it explains that, and not what a broker denies that it has been told."""
+    run = history(events=started(*CONTROLLERS), logs={"controller-3001": log})
+    assert named(run, NOT_TOLD) == bugs
+    assert named(run, replace(NOT_TOLD, kind=Kind.SAFETY)) == ()
 
 
 def test_a_partition_that_is_passed_over_is_named() -> None:
