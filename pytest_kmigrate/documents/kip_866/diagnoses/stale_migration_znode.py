@@ -1,5 +1,6 @@
 """KAFKA-17146: the znode ``/migration`` of a migration that was undone is taken for that of the next one."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -15,18 +16,22 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _NOTHING = " in ZooKeeper mode reports nothing more"
 """What a broker is observed to report of a topic that the controllers do not know."""
+_UNLISTED = re.compile(
+    r"\bbroker-\d+ in ZooKeeper mode lists (broker-\d+) and (broker-\d+) in ZooKeeper mode does not\b"
+)
 
 
 @diagnosis("KAFKA-17146")
 def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) -> bool:
     """When new controllers took over, ``/migration`` held a position that controllers of a former log had written.
 
-    It explains that the log lacks what ZooKeeper had, and that brokers which hear from them know nothing of it.
+    It explains that the log lacks what ZooKeeper had, and that brokers which hear from them know nothing of it. One
+    that was restarted before they send anything lists no broker, not even itself.
     """
     if not _took_over_from_a_stale_position(history):
         return False
     if verdict.check == "clients_are_told_the_same":
-        return all(_NOTHING in each.observed for each in verdict.violations)
+        return all(_NOTHING in each.observed or _lists_none(each.observed) for each in verdict.violations)
     return all_unmet(history, verdict, _lacks_some)
 
 
@@ -44,6 +49,13 @@ def _is_stale_at(changes: Sequence[ZnodeChange], starts_ns: list[int], at_ns: in
         return False
     since = seen[len(former) - 1 :]
     return not any(was_deleted(later, earlier) for earlier, later in pairwise(since))
+
+
+def _lists_none(observed: str) -> bool:
+    """Whether all that was observed is that one broker lists no other, and not itself."""
+    unlisted = _UNLISTED.findall(observed)
+    listed, ignorant = ({each[place] for each in unlisted} for place in (0, 1))
+    return len(ignorant) == 1 and ignorant <= listed and len(unlisted) == observed.count("; ") + 1
 
 
 def _lacks_some(event: Event) -> bool:

@@ -156,7 +156,7 @@ def test_a_default_quota_that_blocks_is_named(log: str, in_zookeeper: MetadataIm
     ids=["for good", "until a sync ended", "after one that ended", "not again", "something else", "passed over"],
 )
 def test_brokers_hear_of_nothing_before_a_full_sync_has_ended(log: str, bugs: tuple[str, ...]) -> None:
-    """A partition that blocks it explains that, and not what a broker denies that it has been told."""
+    """A partition that blocks it explains that, and no violation of safety."""
     run = history(events=started(*CONTROLLERS), logs={"controller-3001": log})
     assert named(run, NOT_TOLD) == bugs
     assert named(run, replace(NOT_TOLD, kind=Kind.SAFETY)) == ()

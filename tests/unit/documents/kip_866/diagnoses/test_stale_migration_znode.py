@@ -73,5 +73,26 @@ def test_a_broker_that_forgets_what_was_not_copied_is_kafka_17146(
 ) -> None:
     """What controllers did not copy is unknown to brokers too."""
     observed = f"broker-0 in ZooKeeper mode reports 0 replicas=0,1; {said}, for 10.3 s"
-    violation = Violation("both brokers report the same topic orders", observed, ("event 1",))
+    violation = Violation("both brokers report the same topic orders", observed)
     assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [violation])) == bugs
+
+
+LISTS = "broker-0 in ZooKeeper mode lists {} and broker-2 in ZooKeeper mode does not"
+
+
+@pytest.mark.parametrize(
+    ("lists", "run", "bugs"),
+    [
+        (("broker-0", "broker-2"), second_migration(AGAIN), ("KAFKA-17146",)),
+        (("broker-0", "broker-1"), second_migration(AGAIN), ()),
+        (("broker-0", "broker-2"), second_migration(position(39_000, -1, 0), AGAIN), ()),
+    ],
+    ids=["none", "itself", "the position was new"],
+)
+def test_a_broker_that_lists_none_is_kafka_17146(lists: tuple[str, ...], run: History, bugs: tuple[str, ...]) -> None:
+    """The controllers send a broker nothing before they have brought ZooKeeper to their log."""
+    observed = "; ".join(map(LISTS.format, lists)) + ", for 10.4 s"
+    violation = Violation("both brokers report the same brokers", observed)
+    assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [violation])) == bugs
+    more = Violation(violation.expected, observed.replace(", for", "; broker-0 in ZooKeeper mode lists none, for"))
+    assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [more])) == ()
