@@ -9,7 +9,8 @@ def hide_secrets(folder: RunFolder) -> None:
 
     OSError when a log cannot be read or written.
     """
-    for log in sorted(folder.logs.rglob("*.log")):
+    # A container may have put a link there, to a file of this machine.
+    for log in sorted(log for log in folder.logs.rglob("*.log") if log.is_file() and not log.is_symlink()):
         with log.open("r+b") as file:
             for begin, line in without_secrets(file.read()):
                 file.seek(begin)

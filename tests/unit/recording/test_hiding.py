@@ -23,3 +23,14 @@ def test_secrets_in_logs_are_overwritten_in_place(tmp_path: Path) -> None:
     assert (text.index("went on"), text.splitlines()[0]) == (size, "started")
     assert "passwordLength:6" in text
     assert not any(secret in text for secret in ("xteHR6L5X3ieiuCW9BBOUQ", "gOhZn0y8"))
+
+
+def test_what_a_log_links_to_is_left_alone(tmp_path: Path) -> None:
+    """A container that is under test writes its own logs."""
+    folder, elsewhere = RunFolder(tmp_path / "run"), tmp_path / "elsewhere"
+    elsewhere.write_text("x.password = secret\n")
+    log = folder.log("broker-0")
+    log.parent.mkdir(parents=True)
+    log.symlink_to(elsewhere)
+    hide_secrets(folder)
+    assert elsewhere.read_text() == "x.password = secret\n"
