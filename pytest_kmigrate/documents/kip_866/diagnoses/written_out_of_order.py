@@ -1,0 +1,72 @@
+"""kmigrate-24: of a topic that was being written when ZooKeeper was lost, the last write is made first, and fails."""
+
+import re
+
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in
+from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
+from pytest_kmigrate.checkers.evidence.moments import phase_at
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
+from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.keeping import kept
+from pytest_kmigrate.model.verdict import Verdict
+
+_NO_NODE = -101
+_TOGETHER_NS = 1_000_000_000
+_PARTITION = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)(/state)?")
+_NOT_REPEATED = "Should only see a SetData operation on /migration in the last request"
+_SENT = re.compile(
+    r"(?:Check op|Conditional update) on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)"
+)
+_OF_A_STANDSTILL = ("lag_is_the_distance", "brokers_are_rolled_one_by_one")
+
+
+@diagnosis("kmigrate-24")
+def topic_was_written_out_of_order(history: History, verdict: Verdict) -> bool:
+    """ZooKeeper refused the last write of a topic, then took all others: a partition has a znode, and no state.
+
+    It explains that ZooKeeper lacks the state. The next change of all partitions raises the version of ``/migration``,
+    and the controller goes on with the one before: that explains what ZooKeeper lacks since, a lag that is not the
+    distance, and in HYBRID that writes stop with a broker, as the others do not hear what they lead.
+    """
+    stateless = _without_a_state(history)
+    if not stateless or not any(_NOT_REPEATED in log for _, log in logs_of(history, "controller")):
+        return False
+    if verdict.check in _OF_A_STANDSTILL:
+        return bool(verdict.violations) and all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
+    wrong = wrong_in(history, verdict)
+    label = wrong.behind(history, "zookeeper") if wrong else None
+    taken = snapshot(history, label) if label is not None else None
+    if wrong is None or taken is None:
+        return False
+    is_all = all(family == "partitions" and key in stateless for family, key in wrong.places)
+    return is_all or _stands_still_at(history, taken.at_ns)
+
+
+@kept
+def _without_a_state(history: History) -> frozenset[str]:
+    """Partitions that a session made without a state just after it was refused a write for want of a znode."""
+    made, with_state, refused_ns = set[str](), set[str](), dict[int, int]()
+    for each in history.transactions:
+        if each.is_multi and each.error == _NO_NODE:
+            refused_ns[each.session] = each.at_ns
+        is_near = each.at_ns - refused_ns.get(each.session, -_TOGETHER_NS) < _TOGETHER_NS
+        created = (_PARTITION.fullmatch(write.path) for write in each.changes if write.operation == "create")
+        for match in filter(None, created):
+            if match[3]:
+                with_state.add(f"{match[1]}-{match[2]}")
+            elif is_near:
+                made.add(f"{match[1]}-{match[2]}")
+    return frozenset(made - with_state)
+
+
+def _stands_still_at(history: History, at_ns: int | None) -> bool:
+    """Whether the last writer of ``/migration`` has sent a version below that which its own write had left there."""
+    written = [each for each in history.znodes if each.path == MIGRATION and at_ns is not None and each.at_ns < at_ns]
+    if at_ns is None or not written or phase_at(history, at_ns) != Phase.HYBRID.name:
+        return False
+    writer = f"controller-{held_in(written[-1]).get('kraft_controller_id')}"
+    return any(int(version) < written[-1].version for version in _SENT.findall(log_of(history, writer)))
