@@ -3,23 +3,19 @@
 In KAFKA-16171 the successor never gets over it. Since that was mended, it puts back the position that it had read.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
-from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
 
 _CONTROLLER = "/controller"
-_REFUSED = re.compile(
-    r"(?:Check op|Conditional update) on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)"
-)
 
 
 @diagnosis("KAFKA-16171")
@@ -47,9 +43,8 @@ def _is_stuck_at(history: History, at_ns: int) -> bool:
     if not claims or not written:
         return False
     owner = held_in(claims[-1]).get("brokerid")
-    sent = [int(version) for version in _REFUSED.findall(log_of(history, f"controller-{owner}"))]
     is_of_another = held_in(written[-1]).get("kraft_controller_id") != owner
-    return is_of_another and any(version < written[-1].version for version in sent)
+    return is_of_another and sent_below(history, f"controller-{owner}", written[-1].version)
 
 
 def _positions(history: History) -> list[ZnodeChange]:

@@ -3,11 +3,12 @@
 import re
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
+from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History
@@ -18,9 +19,6 @@ _NO_NODE = -101
 _TOGETHER_NS = 1_000_000_000
 _PARTITION = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)(/state)?")
 _NOT_REPEATED = "Should only see a SetData operation on /migration in the last request"
-_SENT = re.compile(
-    r"(?:Check op|Conditional update) on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)"
-)
 _OF_A_STANDSTILL = ("lag_is_the_distance", "brokers_are_rolled_one_by_one")
 
 
@@ -69,4 +67,4 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
     if at_ns is None or not written or phase_at(history, at_ns) != Phase.HYBRID.name:
         return False
     writer = f"controller-{held_in(written[-1]).get('kraft_controller_id')}"
-    return any(int(version) < written[-1].version for version in _SENT.findall(log_of(history, writer)))
+    return sent_below(history, writer, written[-1].version)
