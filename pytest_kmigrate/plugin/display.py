@@ -1,20 +1,14 @@
 """Pytest's own lines and those of progress, kept apart: whenever pytest writes of a test, progress gives way."""
 
 from collections.abc import Generator
-from typing import Any, Protocol
 
 import pytest
 
+from pytest_kmigrate.plugin.identity import Worker
 from pytest_kmigrate.plugin.terminal import TERMINAL, Showing, Terminal
 from pytest_kmigrate.plugin.workers import Desk, FarTerminal
 
 _ADDRESS = "kmigrate_progress"
-
-
-class _Worker(Protocol):
-    """What pytest-xdist hands over before a worker starts."""
-
-    workerinput: dict[str, Any]
 
 
 def display(config: pytest.Config) -> None:
@@ -88,7 +82,7 @@ class _Display:
         self._terminal.resumed()
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: _Worker) -> None:
+    def pytest_configure_node(self, node: Worker) -> None:
         """Give a worker of pytest-xdist the address of this process."""
         if self._desk is None:
             self._desk = Desk(self._terminal)

@@ -12,7 +12,7 @@ from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplica
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.plugin.collecting import Refusals, deselect_nightly, kafka_in_header, kafka_in_use, look_at
 from pytest_kmigrate.plugin.display import display
-from pytest_kmigrate.plugin.identity import end_begun_session
+from pytest_kmigrate.plugin.identity import Worker, end_begun_session, remember_session_of
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -77,6 +77,12 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_kmigrate.plugin.allure.completing import complete_allure_results
 
         complete_allure_results(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Worker) -> None:
+    """Remember which session the workers of pytest-xdist are of."""
+    remember_session_of(node)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -167,6 +173,6 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     end_begun_session(session.config, int(exitstatus))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
     """The verdict of every run, and where its folder is."""
-    summarize(terminalreporter)
+    summarize(terminalreporter, is_interrupted=exitstatus == pytest.ExitCode.INTERRUPTED)

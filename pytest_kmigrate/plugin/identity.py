@@ -3,17 +3,27 @@
 import os
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
+from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.recording.identity import module_in_suites
 
 if TYPE_CHECKING:
     from pytest_kmigrate.recording.sessions import Session
 
 _BEGUN = pytest.StashKey[tuple[Path, "Session"]]()
+_OF_WORKERS = pytest.StashKey[str]()
+
+
+class Worker(Protocol):
+    """What pytest-xdist hands over before a worker starts."""
+
+    config: pytest.Config
+    workerinput: dict[str, Any]
 
 
 def identity_of(item: pytest.Item) -> str:
@@ -50,6 +60,11 @@ def begun_session(item: pytest.Item, runs: Path, tests: Callable[[], Sequence[st
     return item.config.stash[_BEGUN][1]
 
 
+def remember_session_of(worker: Worker) -> None:
+    """Let the process that has the terminal know the session of its workers."""
+    worker.config.stash[_OF_WORKERS] = worker.workerinput["testrunuid"]
+
+
 def end_begun_session(config: pytest.Config, status: int) -> None:
     """Note the end of the session of this process; nothing if there was no run."""
     if _BEGUN in config.stash:
@@ -57,3 +72,17 @@ def end_begun_session(config: pytest.Config, status: int) -> None:
 
         runs, session = config.stash[_BEGUN]
         end_session(runs, session, status)
+
+
+def runs_of_session(config: pytest.Config, runs: Path) -> list[Path]:
+    """The folders of the runs that began in this session, also in its workers; none if its notes cannot be read."""
+    from pytest_kmigrate.recording.sessions import SESSIONS, recorded_sessions
+
+    file = runs / SESSIONS
+    session = config.stash[_BEGUN][1].id if _BEGUN in config.stash else config.stash.get(_OF_WORKERS, None)
+    if session is None or not file.is_file():
+        return []
+    with suppress(RunFolderError):
+        recorded = recorded_sessions(file.read_bytes(), str(file))
+        return [runs / run.run_id for each in recorded if each.id == session for run in each.runs]
+    return []

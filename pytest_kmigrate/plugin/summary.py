@@ -1,5 +1,8 @@
 """The end of a pytest run: each run's verdict, where its evidence is, and how to reach clusters that were kept."""
 
+from collections.abc import Container, Mapping
+from pathlib import Path
+
 import pytest
 
 from pytest_kmigrate.plugin.options import options_of
@@ -7,9 +10,12 @@ from pytest_kmigrate.plugin.options import options_of
 _COLOURS = {"CONFORMS": "green", "VIOLATES": "red", "INCONCLUSIVE": "yellow"}
 
 
-def summarize(reporter: pytest.TerminalReporter) -> None:
-    """Print one line per judged test and per kept cluster; nothing when there was none."""
-    _verdicts(reporter)
+def summarize(reporter: pytest.TerminalReporter, *, is_interrupted: bool) -> None:
+    """Print one line per judged test, run that was interrupted and kept cluster; nothing when there was none."""
+    rows = _reported(reporter)
+    _verdicts(reporter, rows)
+    if is_interrupted:
+        _interrupted(reporter, {Path(folder).name for folder, _ in rows.values()})
     if options_of(reporter.config).keep:
         _kept(reporter)
 
@@ -31,16 +37,36 @@ def _kept(reporter: pytest.TerminalReporter) -> None:
     reporter.write_line("`kmigrate ps` lists them, `kmigrate logs NODE` shows a log")
 
 
-def _verdicts(reporter: pytest.TerminalReporter) -> None:
+def _reported(reporter: pytest.TerminalReporter) -> dict[str, tuple[str, str]]:
+    """Folder and outcome of each judged test."""
     rows: dict[str, tuple[str, str]] = {}
     for reports in reporter.stats.values():
         for report in reports:
             reported = dict(getattr(report, "user_properties", ()))
             if "kmigrate_outcome" in reported:
                 rows[report.nodeid] = (reported["kmigrate_run"], reported["kmigrate_outcome"])
+    return rows
+
+
+def _verdicts(reporter: pytest.TerminalReporter, rows: Mapping[str, tuple[str, str]]) -> None:
     if not rows:
         return
     reporter.section("kmigrate verdicts")
     for nodeid, (folder, outcome) in sorted(rows.items(), key=lambda row: row[1]):
         line = f"{outcome:13} {nodeid.rpartition('::')[2]}  {folder}"
         reporter.write_line(line, **{_COLOURS.get(outcome, "white"): True})
+
+
+def _interrupted(reporter: pytest.TerminalReporter, judged: Container[str]) -> None:
+    """No report tells of a test that was ended by Ctrl-C, but its evidence is there."""
+    from pytest_kmigrate.plugin.identity import runs_of_session
+
+    runs = runs_of_session(reporter.config, options_of(reporter.config).runs)
+    folders = [folder for folder in runs if folder.name not in judged]
+    if not folders:
+        return
+    reporter.ensure_newline()
+    reporter.section("kmigrate runs interrupted")
+    for folder in folders:
+        reporter.write_line(str(folder))
+    reporter.write_line("`kmigrate judge FOLDER` judges what there is of one")

@@ -51,3 +51,30 @@ def test_a_test_of_a_user_is_one_wherever_pytest_was_started(
     assert identity_of(item) == "trials.mine.test_it::TestAll::test_it[a::b]"
     assert words_for(item) == (f"{os.path.relpath(file)}::TestAll::test_it[a::b]",)
     pytester.runpytest_inprocess("-p", "no:cacheprovider", *words_for(item)).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(("words", "ended"), [((), "os.getpid()"), (("-n", "1"), "os.getppid()")])
+def test_runs_that_were_interrupted_are_named(pytester: pytest.Pytester, words: tuple[str, ...], ended: str) -> None:
+    """No report tells of them; those of an earlier session are not among them."""
+    for run in ("run-1", "run-2"):
+        pytester.makepyfile(
+            f"""
+            import os, signal
+            from dataclasses import replace
+            from pathlib import Path
+
+            from pytest_kmigrate.plugin.identity import begun_session
+            from pytest_kmigrate.recording.sessions import note_run
+            from tests.unit.reports.recorded_runs import HEADER
+
+            def test_it(request):
+                session = begun_session(request.node, Path("runs"), lambda: ["t"])
+                note_run(Path("runs"), replace(HEADER, run_id="{run}", extra={{"session": session.id}}))
+                os.kill({ended}, signal.SIGINT)
+            """
+        )
+        result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--kmigrate-runs", "runs", *words)
+        assert result.ret == pytest.ExitCode.INTERRUPTED
+        result.stdout.fnmatch_lines(
+            ["*kmigrate runs interrupted*", f"runs/{run}", "*kmigrate judge*"], consecutive=True
+        )
