@@ -14,7 +14,7 @@ PARTITIONS = 3
 @pytest.mark.requirement("K500-DEP-roles-separable")
 def test_three_processes_are_brokers_and_controllers(workload, inject, quorum, verify_clients):
     """One of them is killed: the others go on as both."""
-    workload.await_acked(300)
+    workload.await_committed(PARTITIONS)
     with inject(Kill(targets.quorum_leader())):
         quorum.await_new_active_controller()
         workload.await_acked(300)

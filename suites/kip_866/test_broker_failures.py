@@ -186,6 +186,7 @@ def test_isr_change_under_way_at_the_takeover_is_made(
         "in-sync replicas of every partition of orders",
         lambda: in_sync("orders"),
         equals=[[0, 1, 2]] * 3,
+        within_s=20,
         kind=Kind.LIVENESS,
     )
     cluster_metadata.settle("after")

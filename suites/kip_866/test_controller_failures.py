@@ -147,6 +147,7 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
             "the state of orders-5 in ZooKeeper",
             lambda: zookeeper.get("/brokers/topics/orders/partitions/5/state") is not None,
             equals=True,
+            within_s=20,
         )
     verify_clients()
 
