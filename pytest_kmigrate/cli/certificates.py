@@ -53,6 +53,7 @@ def certify(
 
     if not runs.is_dir():
         raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
+    out.parent.mkdir(parents=True, exist_ok=True)
     vendor = Implementation(organization=organization, product=product, url=url)
     order = Order(runs, profile, out, vendor, kafka, challenge)
     evidence = evidence_file(out)
@@ -127,8 +128,9 @@ def _issuer(out: Path, key: Path | None) -> "SigningKey":
     made = out.with_suffix(".key")
     if key is not None or made.exists():
         return signing_key(key or made)
+    issuer = new_key(made)
     notify(f"{made}: a new key; keep it to yourself, and publish {made}.pub")
-    return new_key(made)
+    return issuer
 
 
 def _graded(claims: "Claims") -> "Outcome":

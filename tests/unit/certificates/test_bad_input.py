@@ -71,8 +71,9 @@ def test_evidence_that_is_no_archive_is_refused(out: Path) -> None:
 def test_commands_certify_and_verify(
     out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A key is made where none is given; both commands end with the status of the grade."""
-    words = ("certify", runs_of(out), "--profile", "kip-866", "--out", out, "--organization", "Acme")
+    """A folder and a key are made where there are none; both commands end with the status of the grade."""
+    runs, out = runs_of(out), out.parent / "new" / out.name
+    words = ("certify", runs, "--profile", "kip-866", "--out", out, "--organization", "Acme")
     status, reported = command(capfd, monkeypatch, *words)
     assert (status, "a new key; keep it to yourself" in reported) == (3, True)
     key = re.search(r"key: (sha256:\w+)", reported)
