@@ -58,7 +58,7 @@ def _verdicts(reporter: pytest.TerminalReporter, rows: Mapping[str, tuple[str, s
 
 
 def _interrupted(reporter: pytest.TerminalReporter, judged: Container[str]) -> None:
-    """No report tells of a test that was ended by Ctrl-C, but its evidence is there."""
+    """A test that was ended by Ctrl-C has evidence and no report."""
     from pytest_kmigrate.plugin.identity import runs_of_session
 
     runs = runs_of_session(reporter.config, options_of(reporter.config).runs)

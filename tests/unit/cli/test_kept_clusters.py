@@ -45,8 +45,8 @@ def test_only_clusters_of_these_runs_are_told(tmp_path: Path, monkeypatch: pytes
                 for block, each in enumerate(logs, 1)]  # fmt: skip
     monkeypatch.setattr(room, "standing", lambda: clusters)
     kept, plain = Reporter(tmp_path / "runs", keep=True), Reporter(tmp_path / "runs", keep=False)
-    summarize(kept)  # type: ignore[arg-type]
-    summarize(plain)  # type: ignore[arg-type]
+    summarize(kept, is_interrupted=False)  # type: ignore[arg-type]
+    summarize(plain, is_interrupted=False)  # type: ignore[arg-type]
     text = "\n".join(kept.lines)
     assert "host-1:9094" in text
     assert "kmigrate down 1" in text

@@ -1,13 +1,16 @@
 """Facts about which test it is: by module and name, however pytest was asked for it, and how it is asked for again."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_kmigrate import suites
 from pytest_kmigrate.plugin.identity import identity_of, words_for
+from pytest_kmigrate.recording.sessions import Session, begin_session, note_run
 from tests.test_house_rules import ROOT
+from tests.unit.reports.recorded_runs import HEADER
 
 pytest_plugins = ["pytester"]
 MODULE = "pytest_kmigrate.suites.kip_866.test_transactions"
@@ -55,26 +58,26 @@ def test_a_test_of_a_user_is_one_wherever_pytest_was_started(
 
 @pytest.mark.parametrize(("words", "ended"), [((), "os.getpid()"), (("-n", "1"), "os.getppid()")])
 def test_runs_that_were_interrupted_are_named(pytester: pytest.Pytester, words: tuple[str, ...], ended: str) -> None:
-    """No report tells of them; those of an earlier session are not among them."""
-    for run in ("run-1", "run-2"):
-        pytester.makepyfile(
-            f"""
-            import os, signal
-            from dataclasses import replace
-            from pathlib import Path
+    """They have no report; those of an earlier session are not among them."""
+    runs = pytester.path / "runs"
+    begin_session(runs, Session("earlier"))
+    note_run(runs, replace(HEADER, run_id="run-1", extra={"session": "earlier"}))
+    pytester.makepyfile(
+        f"""
+        import os, signal
+        from dataclasses import replace
+        from pathlib import Path
 
-            from pytest_kmigrate.plugin.identity import begun_session
-            from pytest_kmigrate.recording.sessions import note_run
-            from tests.unit.reports.recorded_runs import HEADER
+        from pytest_kmigrate.plugin.identity import begun_session
+        from pytest_kmigrate.recording.sessions import note_run
+        from tests.unit.reports.recorded_runs import HEADER
 
-            def test_it(request):
-                session = begun_session(request.node, Path("runs"), lambda: ["t"])
-                note_run(Path("runs"), replace(HEADER, run_id="{run}", extra={{"session": session.id}}))
-                os.kill({ended}, signal.SIGINT)
-            """
-        )
-        result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--kmigrate-runs", "runs", *words)
-        assert result.ret == pytest.ExitCode.INTERRUPTED
-        result.stdout.fnmatch_lines(
-            ["*kmigrate runs interrupted*", f"runs/{run}", "*kmigrate judge*"], consecutive=True
-        )
+        def test_it(request):
+            session = begun_session(request.node, Path("runs"), lambda: ["t"])
+            note_run(Path("runs"), replace(HEADER, run_id="run-2", extra={{"session": session.id}}))
+            os.kill({ended}, signal.SIGINT)
+        """
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--kmigrate-runs", "runs", *words)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*kmigrate runs interrupted*", "runs/run-2", "*kmigrate judge*"], consecutive=True)
