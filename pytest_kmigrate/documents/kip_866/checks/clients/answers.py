@@ -15,9 +15,9 @@ Span = tuple[int, int]
 EVIDENCE = "clients/metadata.jsonl"
 GONE_NS = 15_000_000_000
 """By then controllers have fenced a broker that is away, whose session is 9 s, and brokers have been informed."""
-_TAKEN_OVER_NS = 5_000_000_000
+TAKEN_OVER_NS = 5_000_000_000
 """By then brokers have received the first metadata of a KRaft controller."""
-_READY_NS = 5_000_000_000
+_READY_NS = TAKEN_OVER_NS
 """By then a broker that has started has received all metadata."""
 _CALM_NS = 10_000_000_000
 """By then a cluster has recovered from a disturbance."""
@@ -97,7 +97,7 @@ def _spans_in_charge(history: History) -> list[Span]:
     for change in since_controllers(history, changes):
         is_kraft = held_in(change).get("kraftControllerEpoch", -1) >= 0
         if is_kraft and since_ns is None:
-            since_ns = change.at_ns + _TAKEN_OVER_NS
+            since_ns = change.at_ns + TAKEN_OVER_NS
         elif not is_kraft and since_ns is not None:
             found.append((since_ns, change.at_ns))
             since_ns = None

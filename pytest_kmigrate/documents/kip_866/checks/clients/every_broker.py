@@ -4,7 +4,14 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt
-from pytest_kmigrate.documents.kip_866.checks.clients.answers import EVIDENCE, Answer, answers, has_answers, named
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import (
+    EVIDENCE,
+    TAKEN_OVER_NS,
+    Answer,
+    answers,
+    has_answers,
+    named,
+)
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
@@ -25,7 +32,8 @@ def clients_are_told_of_every_broker(history: History) -> Verdict:
     lacking: dict[tuple[str, str], Answer] = {}
     all_answers = answers(history)
     for each in all_answers:
-        for peer in _peers(each, since_ns=all_answers[0].at_ns):
+        # The first answer that counts is so much later than the take-over, and a broker may be rolled in between.
+        for peer in _peers(each, since_ns=all_answers[0].at_ns - TAKEN_OVER_NS):
             key = (each.content.node, peer.name)
             former = lacking.pop(key, None)
             if int(peer.node_id) in each.content.brokers:

@@ -28,6 +28,20 @@ def test_a_broker_that_stays_unlisted_violates() -> None:
     assert verdict.violations[0].observed.startswith("it lists 0, 2, 7.0 s after broker-1 was ready")
 
 
+def test_a_broker_that_is_rolled_right_after_the_takeover_is_looked_for() -> None:
+    """Violating: it started in dual write, shortly before the first answer that counts."""
+    rolled = [*OF_THREE, stopped(11_000, "broker-1"), *broker(12_000, 1, "kraft", ready_ms=2_000)]
+    answers = each_second(lambda at: answer(at, brokers=(0, 2)), until_s=25)
+    assert clients_are_told_of_every_broker.judge(answered(answers, rolled)).outcome is Outcome.VIOLATES
+
+
+def test_a_broker_that_was_there_before_the_takeover_is_not_looked_for() -> None:
+    """Vacuous: whoever answers knows it from ZooKeeper."""
+    early = [*OF_THREE, stopped(8_000, "broker-1"), *broker(9_000, 1, ready_ms=500)]
+    answers = each_second(lambda at: answer(at, brokers=(0, 2)), until_s=25)
+    assert clients_are_told_of_every_broker.judge(answered(answers, early)).is_vacuous
+
+
 @pytest.mark.parametrize(
     "run",
     [
