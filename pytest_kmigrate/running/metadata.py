@@ -27,6 +27,8 @@ from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkloa
 from pytest_kmigrate.workloads.metadata.reassigning import HeldReassignment
 
 SETTLED_WITHIN_S = 30
+_OTHER_VALUES = 1 << 32
+"""Away from every seed that a person gives."""
 
 
 class Metadata:
@@ -61,12 +63,13 @@ class Metadata:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def fill(self, families: Sequence[str] | None = None) -> None:
+    def fill(self, families: Sequence[str] | None = None, *, again: bool = False) -> None:
         """Put every family of metadata (or those named) into the cluster; each change is recorded.
 
+        ``again``: with other values than those of a former filling, so that what is lost shows.
         ClusterError when a change is refused: a cluster that is not full proves nothing later.
         """
-        filling = fill(self._admin, self._recorder, self._plan(families))
+        filling = fill(self._admin, self._recorder, self._plan(families, again=again))
         _accepted(filling, "filling")
         self.left_out |= filling.left_out.keys()
 
@@ -95,9 +98,9 @@ class Metadata:
         require(self._cluster.capabilities, FillingPlan.needs, "filling with metadata", self._recorder)
         return MetadataAdmin(self._cluster.client_connection(), within_s=30)
 
-    def _plan(self, families: Sequence[str] | None) -> FillingPlan:
-        brokers = self._brokers()
-        return FillingPlan(self._seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
+    def _plan(self, families: Sequence[str] | None, *, again: bool = False) -> FillingPlan:
+        brokers, seed = self._brokers(), self._seed + _OTHER_VALUES * again
+        return FillingPlan(seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
 
     def _brokers(self) -> tuple[int, ...]:
         return tuple(node.spec.node_id for node in joined(self._cluster, Role.BROKER))

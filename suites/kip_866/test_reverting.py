@@ -21,6 +21,7 @@ def test_migration_is_undone_before_it_began(workload, cluster_metadata, migrati
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-data-kept", "K866-RB-metadata-kept")
 def test_migration_is_undone_in_hybrid_mode(workload, cluster_metadata, migration, verify_clients):
     """ZooKeeper is in charge again, and has what was there before and what was changed in dual write."""
+    cluster_metadata.fill(families=("topic-configs",), again=True)
     with cluster_metadata.changing("dual-write", per_s=2):
         workload.await_acked(500)
 

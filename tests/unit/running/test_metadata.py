@@ -1,6 +1,6 @@
 """What a test does with metadata: the order of a block of changes, and when two sides have settled."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -11,6 +11,7 @@ from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.running import metadata as running
 from pytest_kmigrate.running.metadata import Metadata, _differences_in
 from pytest_kmigrate.waiting import until
+from pytest_kmigrate.workloads.metadata.filling import Filling, FillingPlan, changes
 from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, MetadataChange, Scope
 from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion
 from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload, RunningMetadata
@@ -46,6 +47,28 @@ def test_changes_are_acknowledged_before_a_block_and_after_it(metadata: Metadata
         reported.append("block")
     settled = "settle after: zookeeper brokers"
     assert reported == ["change 2", "first round", "block", "acknowledged", "stop", settled]
+
+
+def test_what_is_filled_again_has_other_values(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same ones would be there also if nobody had written them."""
+    plans: list[FillingPlan] = []
+
+    def filled(_admin: object, _recorder: object, plan: FillingPlan) -> Filling:
+        plans.append(plan)
+        return Filling({}, {}, ())
+
+    monkeypatch.setattr(running, "fill", filled)
+    metadata.fill(families=("topic-configs",))
+    metadata.fill(families=("topic-configs",), again=True)
+    first, other = (dict(_configs(plan)) for plan in plans)
+    assert first.keys() == other.keys()
+    differing = {key.rpartition(" ")[2] for key in first if first[key] != other[key]}
+    assert differing == {"retention.ms", "segment.ms", "retention.bytes"}
+
+
+def _configs(plan: FillingPlan) -> Iterator[tuple[str, object]]:
+    for _, change in changes(plan):
+        yield from ((f"{change.subject} {key}", value) for key, value in change.wanted.items())
 
 
 def test_an_error_in_the_block_comes_out_of_it_at_once(metadata: Metadata, reported: Told) -> None:
