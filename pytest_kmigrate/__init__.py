@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.plugin.outcomes import ViolationError
     from pytest_kmigrate.procedures import moves
     from pytest_kmigrate.wire import admin as raw_admin
+    from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange
 
 __all__ = [
     "BrokerMode",
@@ -36,6 +37,7 @@ __all__ = [
     "Isolate",
     "Kill",
     "Kind",
+    "MetadataChange",
     "Outcome",
     "Partition",
     "Pause",
@@ -80,6 +82,7 @@ _ROOMS = {
     "model.topology": ("BrokerMode", "Role", "Topology"),
     "model.verdict": ("Kind", "Outcome", "Verdict"),
     "plugin.outcomes": ("ViolationError",),
+    "workloads.metadata.metadata_change": ("MetadataChange",),
 }
 _RENAMED = {"moves": "procedures.moves", "raw_admin": "wire.admin"}
 

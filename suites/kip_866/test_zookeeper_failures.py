@@ -2,7 +2,20 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, ExpireSession, Kill, Kind, Phase, Role, Stream, checks, moves, raw_admin, targets
+from pytest_kmigrate import (
+    Cut,
+    ExpireSession,
+    Kill,
+    Kind,
+    MetadataChange,
+    Phase,
+    Role,
+    Stream,
+    checks,
+    moves,
+    raw_admin,
+    targets,
+)
 
 SOON_GIVING_UP = {"zookeeper.connection.timeout.ms": "3000"}
 RATES = [float(1_000_000 + number) for number in range(300)]
@@ -40,6 +53,31 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(workload, clus
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
         checks.zookeeper_lag_grows_and_falls_back(),
+    )
+
+
+@pytest.mark.known_bug("kmigrate-24")
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-DW-topic-create")
+def test_a_topic_that_is_half_sent_when_zookeeper_is_lost_is_whole(
+    workload, cluster, cluster_metadata, migration, inject, verify_clients
+):
+    """Of the 13 requests about it ten are in flight, as many as are allowed; the last of all must not come first."""
+    # No record without a cause: the position would be written, and the topic wait for that.
+    cluster.node("controller-3000").reconfigure({"metadata.max.idle.interval.ms": "0"})
+    migration.advance_to(Phase.HYBRID)
+    workload.await_committed(3)
+    cluster_metadata.settle("before")
+
+    with inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER), stream=Stream.FORWARD)):
+        cluster_metadata.make(MetadataChange("create-topic", "wide", {"partitions": 5, "replication": 3}))
+        workload.await_acked(500)
+    workload.await_acked(500)
+    cluster_metadata.settle("after")
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
 
 

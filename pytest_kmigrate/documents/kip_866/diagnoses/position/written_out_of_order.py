@@ -11,22 +11,22 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGR
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, Write
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Verdict
 
 _NO_NODE = -101
 _TOGETHER_NS = 1_000_000_000
-_PARTITION = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)(/state)?")
+_OF_A_TOPIC = re.compile(r"/brokers/topics/([^/]+)(?:/partitions/(\d+)(?:/state)?)?")
 _NOT_REPEATED = "Should only see a SetData operation on /migration in the last request"
 _OF_A_STANDSTILL = ("lag_is_the_distance", "brokers_are_rolled_one_by_one")
 
 
 @diagnosis("kmigrate-24")
 def topic_was_written_out_of_order(history: History, verdict: Verdict) -> bool:
-    """ZooKeeper refused the last write of a topic, then took all others: a partition has a znode, and no state.
+    """ZooKeeper refused the last writes of a topic, then took all others: partitions have no state.
 
-    It explains that ZooKeeper lacks the state. The next change of all partitions raises the version of ``/migration``,
+    It explains that ZooKeeper lacks these. The next change of all partitions raises the version of ``/migration``,
     and the controller goes on with the one before: that explains what ZooKeeper lacks since, a lag that is not the
     distance, and in HYBRID that writes stop with a broker, as the others do not hear what they lead.
     """
@@ -46,19 +46,30 @@ def topic_was_written_out_of_order(history: History, verdict: Verdict) -> bool:
 
 @kept
 def _without_a_state(history: History) -> frozenset[str]:
-    """Partitions that a session made without a state just after it was refused a write for want of a znode."""
+    """Partitions that a session made just after it was refused a write for want of a znode, and that have no state.
+
+    Those of a topic made then, too: of a topic with many, the znodes of the last partitions were among those refused.
+    """
     made, with_state, refused_ns = set[str](), set[str](), dict[int, int]()
     for each in history.transactions:
         if each.is_multi and each.error == _NO_NODE:
             refused_ns[each.session] = each.at_ns
         is_near = each.at_ns - refused_ns.get(each.session, -_TOGETHER_NS) < _TOGETHER_NS
-        created = (_PARTITION.fullmatch(write.path) for write in each.changes if write.operation == "create")
-        for match in filter(None, created):
-            if match[3]:
-                with_state.add(f"{match[1]}-{match[2]}")
+        for write in (write for write in each.changes if write.operation == "create"):
+            if write.path.endswith("/state"):
+                with_state |= _made_by(write)
             elif is_near:
-                made.add(f"{match[1]}-{match[2]}")
+                made |= _made_by(write)
     return frozenset(made - with_state)
+
+
+def _made_by(write: Write) -> set[str]:
+    """The partitions that a znode is about, as ``orders-0``; none for one that is not about a topic."""
+    match = _OF_A_TOPIC.fullmatch(write.path)
+    if match is None:
+        return set()
+    numbers = [match[2]] if match[2] else held_in(write).get("partitions", ())
+    return {f"{match[1]}-{number}" for number in numbers}
 
 
 def _stands_still_at(history: History, at_ns: int | None) -> bool:

@@ -17,6 +17,10 @@ NO_NODE, SESSION = -101, 7
 LAST = Transaction(27_916 * MS, 40, SESSION, is_multi=True, error=NO_NODE)
 MADE = Transaction(27_920 * MS, 41, SESSION, (Write("create", "/brokers/topics/orders/partitions/5"),), is_multi=True)
 STATE = Transaction(27_990 * MS, 42, SESSION, (Write("create", "/brokers/topics/orders/partitions/5/state"),))
+TOPIC = Transaction(
+    27_920 * MS, 41, SESSION, (Write("create", "/brokers/topics/orders", '{"partitions": {"5": [0]}}'),)
+)
+EARLIER = Transaction(27_910 * MS, 39, SESSION, TOPIC.changes)
 OF_ANOTHER = Transaction(27_916 * MS, 40, SESSION + 1, is_multi=True, error=NO_NODE)
 BUG = ("kmigrate-24",)
 FAULT = (
@@ -55,6 +59,8 @@ def run_with(
     ("run", "bugs"),
     [
         (run_with(image("zookeeper", state=False)), BUG),
+        (run_with(image("zookeeper", state=False), logged=[LAST, TOPIC]), BUG),
+        (run_with(image("zookeeper", state=False), logged=[EARLIER, LAST]), ()),
         (run_with(image("zookeeper", state=False), log=""), ()),
         (run_with(image("zookeeper", state=False), logged=[MADE]), ()),
         (run_with(image("zookeeper", state=False), logged=[OF_ANOTHER, MADE]), ()),
@@ -64,7 +70,19 @@ def run_with(
         (run_with(image("zookeeper", rate=1.0), log=FAULT + refused(139)), BUG),
         (run_with(image("zookeeper", rate=1.0), log=refused(139)), ()),
     ],
-    ids=["a state", "no fault", "no refusal", "another session", "it has one", "more", "in time", "since", "no cause"],
+    ids=[
+        "a state",
+        "the last partitions",
+        "made before",
+        "no fault",
+        "no refusal",
+        "another session",
+        "it has one",
+        "more",
+        "in time",
+        "since",
+        "no cause",
+    ],
 )
 def test_what_zookeeper_lacks_is_named_by_the_order_of_writes(run: History, bugs: tuple[str, ...]) -> None:
     """A partition that was made without its state, or anything once the controller has lost the version."""
