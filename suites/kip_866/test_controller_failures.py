@@ -9,6 +9,7 @@ from pytest_kmigrate import (
     Isolate,
     Kill,
     Kind,
+    MetadataChange,
     Partition,
     Pause,
     Phase,
@@ -23,6 +24,8 @@ from pytest_kmigrate import (
     triggers,
 )
 
+# In the order in which a map of Java's has these two, the one that is taken away comes first.
+TAKEN, KEPT = "ann:SCRAM-SHA-256", "bob:SCRAM-SHA-256"
 PENDING = [f"pending-{number}" for number in range(10)]
 
 
@@ -263,6 +266,26 @@ def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
     )
     workload.await_acked(500)
     verify_clients(checks.metadata_equivalent("hybrid-log", "hybrid-zookeeper"))
+
+
+@pytest.mark.known_bug("KAFKA-20774")
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-DW-scram", "K866-TEST-controller-failures")
+def test_a_credential_outlives_the_restart_of_the_controller(workload, cluster_metadata, inject, verify_clients):
+    """Another one was taken away before: the controller reads of both in its log when it starts again."""
+    cluster_metadata.make(*(MetadataChange("set-scram", each, {"iterations": 4096}) for each in (TAKEN, KEPT)))
+    cluster_metadata.make(MetadataChange("remove-scram", TAKEN))
+    cluster_metadata.settle("before")
+    with inject(Kill(targets.active_controller())):
+        workload.await_acked(500)
+    with cluster_metadata.changing("after"):
+        workload.await_acked(500)
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+    )
 
 
 def _written_in_later_epochs(zookeeper):

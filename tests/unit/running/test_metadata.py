@@ -50,7 +50,7 @@ def test_changes_are_acknowledged_before_a_block_and_after_it(metadata: Metadata
 
 
 def test_what_is_filled_again_has_other_values(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same ones would be there also if nobody had written them."""
+    """The same ones would be there also if they had been lost."""
     plans: list[FillingPlan] = []
 
     def filled(_admin: object, _recorder: object, plan: FillingPlan) -> Filling:

@@ -36,7 +36,7 @@ def test_a_broker_that_is_rolled_right_after_the_takeover_is_looked_for() -> Non
 
 
 def test_a_broker_that_was_there_before_the_takeover_is_not_looked_for() -> None:
-    """Vacuous: whoever answers knows it from ZooKeeper."""
+    """Vacuous: the broker that answers knows it from ZooKeeper."""
     early = [*OF_THREE, stopped(8_000, "broker-1"), *broker(9_000, 1, ready_ms=500)]
     answers = each_second(lambda at: answer(at, brokers=(0, 2)), until_s=25)
     assert clients_are_told_of_every_broker.judge(answered(answers, early)).is_vacuous
