@@ -62,7 +62,7 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(workload, clus
 def test_a_topic_that_is_half_sent_when_zookeeper_is_lost_is_whole(
     workload, cluster, cluster_metadata, migration, inject, verify_clients
 ):
-    """Of the 13 requests about it ten are in flight, as many as are allowed; the last of all must not come first."""
+    """Ten requests about it are in flight, as many as are allowed, and more wait; the last must not come first."""
     # No record without a cause: the position would be written, and the topic wait for that.
     cluster.node("controller-3000").reconfigure({"metadata.max.idle.interval.ms": "0"})
     migration.advance_to(Phase.HYBRID)
@@ -70,7 +70,7 @@ def test_a_topic_that_is_half_sent_when_zookeeper_is_lost_is_whole(
     cluster_metadata.settle("before")
 
     with inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER), stream=Stream.FORWARD)):
-        cluster_metadata.make(MetadataChange("create-topic", "wide", {"partitions": 5, "replication": 3}))
+        cluster_metadata.make(MetadataChange("create-topic", "wide", {"partitions": 12, "replication": 3}))
         workload.await_acked(500)
     workload.await_acked(500)
     cluster_metadata.settle("after")
