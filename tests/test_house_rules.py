@@ -58,9 +58,9 @@ def python(*folders: str) -> list[Path]:
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
-    """A file's syntax tree."""
-    return ast.parse(path.read_text(encoding="utf-8"))
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file's syntax tree; most rules look at all of them."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def named(path: Path, node: ast.AST | None = None) -> str:
@@ -71,7 +71,7 @@ def named(path: Path, node: ast.AST | None = None) -> str:
 
 def imported(path: Path) -> Iterator[tuple[str, ast.stmt]]:
     """The top-level packages a file imports, wherever in it."""
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name.partition(".")[0], node) for alias in node.names)
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -96,7 +96,7 @@ def test_functions_are_short() -> None:
     long = [
         f"{named(path, node)} {node.name}"
         for path in python()
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or 0) - node.lineno + 1 > MOST_LINES_PER_FUNCTION
     ]
@@ -110,7 +110,7 @@ def test_only_one_room_sleeps() -> None:
         named(path, node)
         for path in python()
         if path != room
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if (isinstance(node, ast.Attribute) and node.attr == "sleep")
         or (isinstance(node, ast.ImportFrom) and any(alias.name == "sleep" for alias in node.names))
     ]
@@ -122,7 +122,7 @@ def test_every_catch_all_has_its_reason() -> None:
     bare = [
         named(path, node)
         for path in python()
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.ExceptHandler)
         and _caught(node) in (None, "Exception", "BaseException")
         and not _has_reason(node, path.read_text().splitlines())
@@ -152,7 +152,7 @@ def test_every_topology_loads(name: str) -> None:
 def test_every_marker_names_a_known_requirement() -> None:
     """Every requirement id in the suites is in the ledger, and every test of theirs has one."""
     for path in python("suites"):
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
                 ids = [ast.literal_eval(each) for mark in _marks(node, "requirement") for each in mark.args]
                 assert ids, f"{named(path, node)}: expected a requirement marker; there is none"
@@ -163,7 +163,7 @@ def test_every_marker_names_a_known_requirement() -> None:
 def test_every_topology_marker_names_a_topology() -> None:
     """Every topology that a suite asks for is shipped."""
     for path in python("suites"):
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.topology":
                 assert find(ast.literal_eval(node.args[0])).is_file(), named(path, node)
 
@@ -240,7 +240,7 @@ def test_a_general_room_names_no_document() -> None:
 def _names_a_document(path: Path) -> Iterator[ast.stmt]:
     """Imports of a document's folder; and of ``documents`` itself by a room that has no business with it."""
     is_above = path.relative_to(ROOT).parts[1] in ABOVE_DOCUMENTS
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import) and any(alias.name.startswith(DOCUMENTS) for alias in node.names):
             yield node
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(DOCUMENTS):
@@ -254,7 +254,7 @@ def test_every_test_says_which_fact_it_proves() -> None:
     silent = [
         f"{named(path, node)} {node.name}"
         for path in python("tests", "suites")
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node)
     ]
     assert silent == []
