@@ -62,6 +62,8 @@ def test_runs_that_were_interrupted_are_named(pytester: pytest.Pytester, words: 
     runs = pytester.path / "runs"
     begin_session(runs, Session("earlier"))
     note_run(runs, replace(HEADER, run_id="run-1", extra={"session": "earlier"}))
+    # A process that a script starts in the background ignores the signal.
+    pytester.makeconftest("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n")
     pytester.makepyfile(
         f"""
         import os, signal
