@@ -268,6 +268,7 @@ def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
     verify_clients(checks.metadata_equivalent("hybrid-log", "hybrid-zookeeper"))
 
 
+@pytest.mark.since("3.5.0")  # of credentials in KRaft mode
 @pytest.mark.known_bug("KAFKA-20774")
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.starts_at("HYBRID")
