@@ -35,6 +35,7 @@ SEEN = {
     "KAFKA-16171": ({"3.6.1"}, {"3.6.2"}),
     "metrics-of-the-image": ({"3.6.0", "3.9.1"}, {"4.0.0"}),
     "kmigrate-1": ({"3.8.1", "3.9.1"}, set[str]()),
+    "level-of-the-document-refused": ({"3.7.2", "3.8.1", "3.9.1"}, {"3.6.0", "3.8.0"}),
 }
 """What real processes of each release showed: broken on the first set, right on the second."""
 
