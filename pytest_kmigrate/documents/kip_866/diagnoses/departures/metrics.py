@@ -14,6 +14,8 @@ _AROUND_NS = 3_000_000_000
 """Samples of two controllers are not taken at one moment, nor does each replay the log at once."""
 _NEARLY = 5
 """Records that are written while the metrics of one sample are read."""
+_NO_IMAGE = -1
+"""The ZkMigrationState of a controller that has not loaded the metadata log yet; no state has this number."""
 _ACTIVE_ONLY = "only_the_active_controller_reports"
 _STANDBYS, _FORMER = "standbys_report_no_migration_metrics", "former_controllers_report_no_lag"
 _LAG = "ZkWriteBehindLag"
@@ -86,9 +88,13 @@ def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None]]:
 
 
 def _of_active(history: History) -> Iterator[Sample]:
-    """The samples of controllers that said that they are active."""
+    """The samples of controllers that said that they are active, from their first image on: until then nothing shows.
+
+    A controller elected right after its start may load it seconds later than a standby does.
+    """
     for samples in processes(history, "controller"):
-        yield from (each for each in samples if each.values.get("ActiveControllerCount") == 1)
+        is_active = (each for each in samples if each.values.get("ActiveControllerCount") == 1)
+        yield from (each for each in is_active if each.values.get("ZkMigrationState") != _NO_IMAGE)
 
 
 def _is_standby(sample: Sample) -> bool:

@@ -87,6 +87,17 @@ def test_a_standby_that_is_behind_a_controller_that_died_is_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("loads_at", "bugs"), [(12, ("metrics-of-the-image",)), (40, ())], ids=["loads late", "never loads"]
+)
+def test_a_standby_that_has_its_image_before_the_active_controller_is_named(
+    loads_at: int, bugs: tuple[str, ...]
+) -> None:
+    """The active one shows its image 6 s after the standby; if it never does, nothing says that both are the same."""
+    run = reported(STATE, lambda at: -1 if at < loads_at else 1, lambda _: 1)
+    assert named(run, only_the_active_controller_reports.judge(run, STATE)) == bugs
+
+
+@pytest.mark.parametrize(
     ("standby", "kafka", "bugs"),
     [
         (lambda at: 40 + at, "3.6.0", ("KAFKA-15532",)),
