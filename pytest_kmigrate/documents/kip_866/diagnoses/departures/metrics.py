@@ -40,12 +40,11 @@ def _is_of_the_image(history: History, metric: str) -> bool:
         reported = {each.values.get(metric) for each in active[first:end]}
         # While none is active, after a crash, standbys report what the last one did before it died, or what the next
         # one will; a standby replays the records of either a little later. One that was paused reports what it did
-        # before.
+        # before, until it has replayed what was written meanwhile.
         later = bisect_right(times, sample.at_ns)
         last_ns = times[first - 1] - (_AROUND_NS if later == first else 0) if first else 0
         around = [*active[bisect_left(times, last_ns) : first], *active[later : later + 1]]
-        if before is not None and before.at_ns < sample.at_ns - _AROUND_NS:
-            around.append(before)
+        around += [before] if before else []
         reported |= {each.values.get(metric) for each in around if reported}
         if reported and (sample.values.get(metric) or 0) > 0:
             compared += 1
@@ -77,14 +76,17 @@ def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict)
 
 
 def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None]]:
-    """The samples of controllers that are not active, each with the last one in which that process answered."""
+    """The samples of controllers that are not active; soon after a pause, each with the last one before it."""
     for samples in processes(history, "controller"):
-        before: Sample | None = None
+        answered: Sample | None = None
+        before, again_ns = answered, 0
         for each in samples:
+            is_answer = any(value is not None for value in each.values.values())
+            if is_answer and answered is not None and answered.at_ns < each.at_ns - _AROUND_NS:
+                before, again_ns = answered, each.at_ns
+            answered = each if is_answer else answered
             if _is_standby(each):
-                yield each, before
-            if any(value is not None for value in each.values.values()):
-                before = each
+                yield each, before if each.at_ns <= again_ns + _AROUND_NS else None
 
 
 def _of_active(history: History) -> Iterator[Sample]:
