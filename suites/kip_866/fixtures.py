@@ -126,7 +126,8 @@ def _isr_never_granted() -> "IsrChange":
 def identity(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "Callable[[], tuple[str, int]]":
     """``identity()``: the cluster's id, and the ``metadata.version`` of its quorum as a number.
 
-    The id is that of a live broker, or of ZooKeeper while there is none.
+    The id is that of a live broker, or of ZooKeeper while there is none; the level is in the metadata log where
+    controllers tell of none, as those of Kafka 3.5 do.
     """
     import json
 
@@ -140,7 +141,11 @@ def identity(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "C
             return cluster_id_at(kmigrate_run.cluster.peer(live[0]))
         return str(json.loads(kmigrate_run.scene.znodes.get("/cluster/id") or b"{}")["id"])
 
-    return lambda: (cluster_id(), features_at(controllers()[0])["metadata.version"])
+    def level() -> int:
+        told = features_at(controllers()[0]).get("metadata.version")
+        return told or kmigrate_run.metadata.seen("log").features["metadata.version"]
+
+    return lambda: (cluster_id(), level())
 
 
 @pytest.fixture
