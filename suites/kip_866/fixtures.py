@@ -127,7 +127,7 @@ def identity(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "C
     """``identity()``: the cluster's id, and the ``metadata.version`` of its quorum as a number.
 
     The id is that of a live broker, or of ZooKeeper while there is none; the level is in the metadata log where
-    controllers tell of none, as those of Kafka 3.5 do.
+    controllers report none, as those of Kafka 3.5.
     """
     import json
 
@@ -142,8 +142,8 @@ def identity(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "C
         return str(json.loads(kmigrate_run.scene.znodes.get("/cluster/id") or b"{}")["id"])
 
     def level() -> int:
-        told = features_at(controllers()[0]).get("metadata.version")
-        return told or kmigrate_run.metadata.seen("log").features["metadata.version"]
+        reported = features_at(controllers()[0]).get("metadata.version")
+        return reported or kmigrate_run.metadata.seen("log").features["metadata.version"]
 
     return lambda: (cluster_id(), level())
 

@@ -263,12 +263,12 @@ def test_a_copy_that_cannot_begin_writes_nothing(
     """The other controllers are paused just before the transaction of the copy: it is not begun, and later it is."""
     created("early", partitions=1, replication=3)
     migration.advance_to(Phase.PREPARING)
-    leader = quorum_leader()
-    followers = [targets.node(each.name) for each in cluster.nodes(Role.CONTROLLER) if each.name != leader]
     with inject(Hold(crash_points.COPY_NOT_BEGUN)) as beginning:
         migration.begin(procedure.ENTER_MIGRATION, moves=3)
         beginning.await_bitten()
-        with inject(Pause(followers[0])), inject(Pause(followers[1])):
+        leader = quorum_leader()
+        first, second = (targets.node(each.name) for each in cluster.nodes(Role.CONTROLLER) if each.name != leader)
+        with inject(Pause(first)), inject(Pause(second)):
             expect("whether the controller leads", lambda: quorum_leader() == leader, equals=False, kind=None)
             workload.await_acked(3000)
             expect(

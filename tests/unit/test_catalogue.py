@@ -123,7 +123,7 @@ def test_a_bug_is_asked_for_by_its_id() -> None:
 def test_bugs_have_unique_ids() -> None:
     """53 bugs, each with an id of its own."""
     bugs = catalogue.all_known_bugs()
-    assert len(bugs) == len({bug.id for bug in bugs}) == 53
+    assert len(bugs) == len({bug.id for bug in bugs}) == 54
     assert all(1 <= bug.severity <= 5 for bug in bugs)
 
 
@@ -189,6 +189,7 @@ def test_a_bug_excuses_only_its_own_release() -> None:
         "kmigrate-19",
         "kmigrate-23",
         "kmigrate-24",
+        "kmigrate-25",
         "elections-wait-for-zookeeper",
         "takeover-without-a-broker",
         "metrics-of-the-image",
@@ -216,6 +217,7 @@ def test_some_bugs_any_run_may_meet() -> None:
         "kmigrate-19",
         "kmigrate-23",
         "kmigrate-24",
+        "kmigrate-25",
         "KAFKA-20774",
     ]
     assert bugs_met("3.9.1") == races

@@ -1,8 +1,9 @@
-"""KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20, 23: last words name why a node or a thread ends, or does not."""
+"""KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20, 23, 25: last words name why a node or a thread ends or hangs."""
 
 import re
 from collections.abc import Callable, Sequence
 
+from pytest_kmigrate.checkers.controllers.raft_logs import logs
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY, failed_stops, unexpected_deaths
@@ -30,6 +31,9 @@ _NO_AUTHORIZERS = "ZooKeeper migration does not yet support authorizers"
 _EMPTY_ID = re.compile(
     r'NumberFormatException: For input string: ""\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*migrateBrokerConfigs'
 )
+
+_NEVER_CLOSED = re.compile(r"BeginTransactionRecord at \d+ because the transaction at (\d+) was never closed")
+_RENOUNCED = re.compile(r"We were the leader at epoch (\d+), [^\n]*Reverting to last stable offset (\d+)\.")
 
 _COPIES = re.compile(r'migration-driver-event-handler" (?:(?!\n\n).)*?MigrateMetadataEvent\.run', re.DOTALL)
 _WAITS_FOR_IT = re.compile(r'"kafka-shutdown-hook" (?:(?!\n\n).)*?KRaftMigrationDriver\.close', re.DOTALL)
@@ -60,6 +64,15 @@ def bootstrap_was_lost(history: History, verdict: Verdict) -> bool:
     The migration waits for the registration of every controller, so that no step reaches its phase any more.
     """
     return _explains(history, verdict, lambda event: _NO_BOOTSTRAP in str(event.data.get("said")))
+
+
+@diagnosis("kmigrate-25")
+def transaction_that_was_undone_stays_open(history: History, verdict: Verdict) -> bool:
+    """A controller ended as it replayed a transaction's begin, since it took one of its own for open.
+
+    That one it had begun as the leader, and undone with the leadership: another leader's record has its place.
+    """
+    return _explains(history, verdict, lambda event: _had_undone_it(history, event))
 
 
 @diagnosis("kmigrate-8")
@@ -137,6 +150,18 @@ def _explains(history: History, verdict: Verdict, is_of_the_bug: Callable[[Event
 
 def _took_for_an_id(history: History, event: Event) -> bool:
     return ABORTED_COPY in str(event.data.get("said")) and bool(_EMPTY_ID.search(log_of(history, str(event.node))))
+
+
+def _had_undone_it(history: History, event: Event) -> bool:
+    open_at = [int(at) for at in _NEVER_CLOSED.findall(str(event.data.get("said")))]
+    renounced = [(int(epoch), int(kept)) for epoch, kept in _RENOUNCED.findall(log_of(history, str(event.node)))]
+    batches = [batch for log in logs(history) if log.node == event.node for batch in log.batches]
+    return any(
+        kept < at and batch.first <= at <= batch.last and batch.epoch > epoch
+        for at in open_at
+        for epoch, kept in renounced
+        for batch in batches
+    )
 
 
 def _is_channel_for(reason: str, event: Event) -> bool:

@@ -34,6 +34,15 @@ OTHER_LEADER = (
     "java.lang.IllegalStateException: Received request or response with leader OptionalInt[3001] and epoch 1 which is "
     "inconsistent with current leader OptionalInt[3000] and epoch 1\n"
 )
+NEVER_CLOSED = (
+    "ERROR Encountered fatal fault: Unable to apply BeginTransactionRecord record at offset 47 on standby controller / "
+    "java.lang.RuntimeException: Can't replay a BeginTransactionRecord at 47 because the transaction at 47 was never "
+    "closed."
+)
+RENOUNCED = (
+    "WARN [QuorumController id=3002] Renouncing the leadership due to a metadata log event. We were the leader at "
+    "epoch 1, but in the new epoch 30, the leader is (none). Reverting to last stable offset 45. (QuorumController)\n"
+)
 OLDER = "3.6.0"
 CHECK_OF_ALL = "migration_begins_when_every_node_is_ready"
 NO_AUTHORIZERS = (
@@ -89,6 +98,26 @@ def test_deaths_are_named_by_their_last_words(deaths: list[Event], bugs: tuple[s
 def test_a_channel_without_a_protocol_is_kmigrate_20(deaths: list[Event], bugs: tuple[str, ...]) -> None:
     """If that is all that ended."""
     assert named_of_deaths(history(events=[*started("broker-1"), *deaths], kafka=OLDER)) == bugs
+
+
+@pytest.mark.parametrize(
+    ("said", "log", "epoch", "bugs"),
+    [
+        (NEVER_CLOSED, RENOUNCED, 30, ("kmigrate-25",)),
+        ("ERROR out of memory", RENOUNCED, 30, ()),
+        (NEVER_CLOSED, "", 30, ()),
+        (NEVER_CLOSED, RENOUNCED.replace("offset 45", "offset 47"), 30, ()),
+        (NEVER_CLOSED, RENOUNCED, 1, ()),
+    ],
+    ids=["met", "another reason", "still the leader", "begin was committed", "record is its own"],
+)
+def test_a_transaction_that_stays_open_is_kmigrate_25(said: str, log: str, epoch: int, bugs: tuple[str, ...]) -> None:
+    """The controller's end, and the step that waits for it."""
+    node = "controller-3002"
+    read = event(EventKind.RAFT_LOG, 200_000, node, batches=[[44, 45, 1, 7, None], [46, 48, epoch, 7, None]])
+    events = [*started("controller-3001", "broker-1"), died(node, said), *failed_step(180_000, PHASE_LATE), read]
+    run = history(events=events, logs={node: log}, kafka="3.7.2")
+    assert (named_of_deaths(run), named_of_steps(run)) == (bugs, bugs)
 
 
 @pytest.mark.parametrize(
