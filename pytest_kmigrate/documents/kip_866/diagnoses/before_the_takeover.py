@@ -5,6 +5,7 @@ from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
+from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
@@ -56,5 +57,10 @@ def _are_brokers_alone(verdict: Verdict) -> bool:
 
 
 def _is_config_refused(history: History, event: Event) -> bool:
+    """Refused while the controllers wait, or before there are any, by a broker that has the flag already."""
     is_answer = event.data.get("expected") == "NONE" and "config" in str(event.data.get("name"))
-    return is_answer and phase_at(history, event.at_ns) == Phase.PREPARING.name
+    brokers = [node for node, role in roles(history).items() if role == "broker"]
+    starts = [start_at(history, node, event.at_ns) for node in brokers]
+    has_flag = any(each is not None and each.is_migrating for each in starts)
+    phase = phase_at(history, event.at_ns)
+    return is_answer and (phase == Phase.PREPARING.name or (phase == Phase.ZOOKEEPER.name and has_flag))

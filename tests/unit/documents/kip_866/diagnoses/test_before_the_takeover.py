@@ -7,6 +7,7 @@ import pytest
 from pytest_kmigrate.documents.kip_866.checks.copying.takeover import takeover_waits_for_every_broker
 from pytest_kmigrate.model.event import EventKind
 from tests.unit.checkers.histories import event, history, phase, sample, znode
+from tests.unit.documents.kip_866.checks.nodes import with_flag
 from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
 
 
@@ -54,3 +55,13 @@ def test_a_config_that_a_broker_hands_on_in_vain_is_kafka_16539(
     refused = unmet(60_000, name, expected="NONE", observed="REQUEST_TIMED_OUT")
     events = [*started(*BROKERS), phase(1_000, phase_name), refused]
     assert named_of_expectations(history(events=events, kafka=kafka, logs={"broker-2": log})) == bugs
+
+
+@pytest.mark.parametrize(("flagged", "bugs"), [(["broker-0"], ("KAFKA-16539",)), ([], ())])
+def test_brokers_with_the_flag_hand_on_before_there_is_a_quorum(flagged: list[str], bugs: tuple[str, ...]) -> None:
+    """Brokers that are ready first; without the flag none hands on a config, so that it is another defect."""
+    refused = unmet(60_000, "the answer to a change of a config of broker-0", expected="NONE", observed="no answer")
+    flags = [with_flag(2_000, each) for each in flagged]
+    events = [phase(0, "ZOOKEEPER"), *started(*BROKERS), *flags, *started(*flagged, at_ms=3_000), refused]
+    run = history(events=events, kafka="3.6.2", logs={"broker-2": CLOSED})
+    assert named_of_expectations(run) == bugs
