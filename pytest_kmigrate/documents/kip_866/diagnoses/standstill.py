@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.moments import failed_steps
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
@@ -38,6 +39,7 @@ _OF_FAULTS = (EventKind.FAULT_BEGAN, EventKind.FAULT_APPLIED, EventKind.FAULT_HE
 
 
 _DRIVER = re.compile(r"\[KRaftMigrationDriver id=\d+\] ([^\n]*)")
+_BEGINS = "migration_begins_when_every_node_is_ready"
 _WAITS = "Still waiting for all controller nodes ready to begin the migration"
 
 
@@ -61,10 +63,18 @@ def driver_waits_for_the_registration_of_a_controller(history: History, verdict:
 
 def _explains(history: History, verdict: Verdict, is_last: Callable[[str], bool]) -> bool:
     """Whether steps failed while the migration stood still, and what the driver logged last is this."""
-    blamed = blamed_steps(history, verdict)
+    blamed = _blamed(history, verdict)
     stood = [standing_still_at(history, step.at_ns) for step in blamed]
     logged = [_DRIVER.findall(log_of(history, node)) if node else [] for node in stood]
     return bool(blamed) and all(lines and is_last(lines[-1]) for lines in logged)
+
+
+def _blamed(history: History, verdict: Verdict) -> list[Event]:
+    """The failed steps that a verdict is about, be it that nothing began although every node was ready."""
+    if verdict.check == _BEGINS and not verdict.listed("not_ready"):
+        steps = failed_steps(history)[0]
+        return steps if verdict.count <= len(steps) else []
+    return blamed_steps(history, verdict)
 
 
 def standing_still_at(history: History, at_ns: int) -> str | None:

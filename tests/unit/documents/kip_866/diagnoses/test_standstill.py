@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.checks.copying.beginning import migration_begins_when_every_node_is_ready
 from pytest_kmigrate.documents.kip_866.diagnoses.standstill import standing_still_at
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from tests.unit.checkers.histories import MS, event, fault, history, sample, znode
-from tests.unit.documents.kip_866.diagnoses.naming import named_of_steps
+from tests.unit.documents.kip_866.diagnoses.naming import named, named_of_steps
 
 PRE_MIGRATION, MIGRATION = 2, 1
 BROKERS = ("broker-0", "broker-1", "broker-2")
@@ -25,7 +26,9 @@ Changed = Callable[[History], History]
 
 def started(at_ms: int, node: str, kafka: str = "3.6.0") -> list[Event]:
     """A node that was started, and was ready a second later."""
-    began = event(EventKind.NODE_STARTED, at_ms, node, role=node.partition("-")[0], kafka=kafka)
+    role = node.partition("-")[0]
+    mode = "zookeeper" if role == "broker" else None
+    began = event(EventKind.NODE_STARTED, at_ms, node, role=role, mode=mode, kafka=kafka)
     return [began, event(EventKind.NODE_READY, at_ms + 1000, node)]
 
 
@@ -154,6 +157,13 @@ def test_a_standstill_is_named_by_what_the_driver_logged_last(log: str, kafka: s
     assert named_of_steps(run) == bugs
 
 
+@pytest.mark.parametrize(("log", "bugs"), [(UNKNOWN_VERSION, ("KAFKA-15369",)), ("", ())])
+def test_a_migration_that_does_not_begin_by_itself_is_named_by_the_same(log: str, bugs: tuple[str, ...]) -> None:
+    """What the step waited for in vain is what the check of the beginning misses."""
+    run = replace(with_events()(stuck("3.6.2")), logs={ACTIVE: log, STANDBY: UNKNOWN_VERSION})
+    assert named(run, migration_begins_when_every_node_is_ready.judge(run)) == bugs
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -212,8 +222,8 @@ def test_a_standstill_is_named_by_what_the_driver_logged_last(log: str, kafka: s
 def test_a_step_that_something_else_may_hold_is_not_named(change: Changed) -> None:
     """The step has failed as before, and no bug explains it, whatever the driver logged."""
     run = change(stuck())
-    named = [named_of_steps(replace(run, logs={ACTIVE: log})) for log in (FAILED_POLL, UNKNOWN_VERSION, UNREGISTERED)]
-    assert named == [(), (), ()]
+    found = [named_of_steps(replace(run, logs={ACTIVE: log})) for log in (FAILED_POLL, UNKNOWN_VERSION, UNREGISTERED)]
+    assert found == [(), (), ()]
 
 
 def test_it_may_stand_as_long_as_a_driver_may_wait_between_two_looks() -> None:
