@@ -19,7 +19,7 @@ _NO_NODE = -101
 _TOGETHER_NS = 1_000_000_000
 _OF_A_TOPIC = re.compile(r"/brokers/topics/([^/]+)(?:/partitions/(\d+)(?:/state)?)?")
 _NOT_REPEATED = "Should only see a SetData operation on /migration in the last request"
-_OF_A_STANDSTILL = ("lag_is_the_distance", "brokers_are_rolled_one_by_one")
+_OF_A_STANDSTILL = ("lag_is_the_distance", "brokers_are_rolled_one_by_one", "partitions_stay_available")
 
 
 @diagnosis("kmigrate-24")

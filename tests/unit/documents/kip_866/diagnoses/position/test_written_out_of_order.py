@@ -89,7 +89,7 @@ def test_what_zookeeper_lacks_is_named_by_the_order_of_writes(run: History, bugs
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
 
 
-@pytest.mark.parametrize("check", ["lag_is_the_distance", "brokers_are_rolled_one_by_one"])
+@pytest.mark.parametrize("check", ["lag_is_the_distance", "brokers_are_rolled_one_by_one", "partitions_stay_available"])
 @pytest.mark.parametrize(
     ("run", "bugs"),
     [
