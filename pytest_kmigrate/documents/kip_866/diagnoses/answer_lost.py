@@ -17,6 +17,7 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _TURNS = (EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED, EventKind.ACTIVE_CONTROLLER)
 _ELECTS_NS = 30_000_000_000  # an ensemble that lost its leader may need several elections
+_OF_BROKERS_THAT_STOP = ("brokers_are_rolled_one_by_one", "partitions_stay_available")
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
 
 
@@ -37,6 +38,10 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
         return _is_lost_at(history, history.end_ns)
     if verdict.check == "lag_is_the_distance":
         return all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
+    if verdict.check in _OF_BROKERS_THAT_STOP:
+        stopped_ns = [each.at_ns for each in verdict.violations if each.at_ns is not None]
+        is_timed = 0 < len(stopped_ns) == len(verdict.violations)
+        return is_timed and all(_is_unserved_at(history, at_ns) for at_ns in stopped_ns)
     if verdict.check == "longest_time_without_acked_write":
         ended_ns = _gaps_ended_ns(verdict)
         return bool(ended_ns) and all(_is_unserved_at(history, at_ns) for at_ns in ended_ns)

@@ -14,7 +14,7 @@ from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import z
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import MS, Row, change, event, history, phase, sample, sent, snapshot, unsure, znode
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
@@ -146,4 +146,26 @@ def test_a_lag_that_is_not_the_distance_is_named_by_the_log(
     run = replace(run, znodes=[*run.znodes, *written])
     verdict = lag_is_the_distance.judge(run)
     assert verdict.outcome is Outcome.VIOLATES
+    assert named(run, verdict) == bugs
+
+
+@pytest.mark.parametrize("check", ["brokers_are_rolled_one_by_one", "partitions_stay_available"])
+@pytest.mark.parametrize(
+    ("at_ms", "events", "log", "bugs"),
+    [
+        (50_000, [], None, ("kmigrate-7",)),
+        (50_000, [], "", ()),
+        (50_000, [phase(45_000, "ALL_KRAFT")], None, ()),
+        (14_500, [], None, ()),
+        (None, [], None, ()),
+    ],
+    ids=["given up", "nothing is logged", "no broker is in ZooKeeper mode", "before", "at no time"],
+)
+def test_writes_that_stop_with_a_broker_since_are_kmigrate_7(
+    check: str, at_ms: int | None, events: list[Event], log: str | None, bugs: tuple[str, ...]
+) -> None:
+    """In HYBRID the others do not hear what they lead."""
+    run = after_an_outage(*events, event(EventKind.CHECKS, 80_000), log=log)
+    violation = Violation("a", "b", None if at_ms is None else at_ms * MS)
+    verdict = Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, violations=(violation,), count=1)
     assert named(run, verdict) == bugs
