@@ -39,9 +39,7 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     if verdict.check == "lag_is_the_distance":
         return all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
     if verdict.check in _OF_BROKERS_THAT_STOP:
-        stopped_ns = [each.at_ns for each in verdict.violations if each.at_ns is not None]
-        is_timed = 0 < len(stopped_ns) == len(verdict.violations)
-        return is_timed and all(_is_unserved_at(history, at_ns) for at_ns in stopped_ns)
+        return bool(verdict.violations) and all(_is_unserved_at(history, each.at_ns) for each in verdict.violations)
     if verdict.check == "longest_time_without_acked_write":
         ended_ns = _gaps_ended_ns(verdict)
         return bool(ended_ns) and all(_is_unserved_at(history, at_ns) for at_ns in ended_ns)
@@ -52,8 +50,8 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     )
 
 
-def _is_unserved_at(history: History, at_ns: int) -> bool:
-    return phase_at(history, at_ns) == Phase.HYBRID.name and _is_lost_at(history, at_ns)
+def _is_unserved_at(history: History, at_ns: int | None) -> bool:
+    return at_ns is not None and phase_at(history, at_ns) == Phase.HYBRID.name and _is_lost_at(history, at_ns)
 
 
 def _stands_still_at(history: History, at_ns: int | None) -> bool:
