@@ -187,6 +187,9 @@ class MigratingGroup(GroupReports):
         """Write the mode as an operator does; None deletes the node."""
         data = mode.encode() if isinstance(mode, str) else mode
         shown = None if data is None else data[:100].decode("utf-8", "replace")
+        # A server that was only beginning may have forgotten this client, who waits 10 s for it: members must not be
+        # asked to follow what is not written yet.
+        self._scene.znodes.get(MODE)
         self._scene.recorder.record(ZnodeWritten(MODE, shown))
         if data is None:
             self._scene.znodes.delete(MODE)
