@@ -53,19 +53,27 @@ def _facts(evidence: RunEvidence, extra: Mapping[str, Any]) -> Iterable[str]:
     if about.requirements:
         claimed = " ".join(_requirement(each) for each in about.requirements)
         yield f'<div class="wide"><dt>claimed</dt><dd>{claimed}</dd></div>'
-    for outcome, named in _by_outcome(evidence).items():
+    for (outcome, is_new), named in _by_outcome(evidence).items():
         listed = " ".join(_requirement(each) for each in named)
         word = f"{SIGNS[outcome]} {outcome.name.replace('_', ' ').lower()}"
-        yield f'<div class="wide"><dt>{word}</dt><dd>{listed}</dd></div>'
+        known = " as known" if outcome is Outcome.VIOLATES and not is_new else ""
+        yield f'<div class="wide"><dt>{word}{known}</dt><dd>{listed}</dd></div>'
 
 
-def _by_outcome(evidence: RunEvidence) -> dict[Outcome, list[str]]:
-    """The requirements that this run could have violated, by their worst outcome, the worst first."""
-    worst: dict[str, Outcome] = {}
-    for about in (each for verdict in evidence.checks for each in verdict.about if not each.is_vacuous):
-        worst[about.requirement] = max(about.outcome, worst.get(about.requirement, about.outcome))
-    found = {outcome: sorted(each for each, its in worst.items() if its is outcome) for outcome in reversed(Outcome)}
-    return {outcome: named for outcome, named in found.items() if named}
+def _by_outcome(evidence: RunEvidence) -> dict[tuple[Outcome, bool], list[str]]:
+    """The requirements that this run could have violated, by their worst outcome, the worst first.
+
+    With each outcome, whether no known bug or deviation explains it: a run conforms beside those that one does.
+    """
+    worst: dict[str, tuple[Outcome, bool]] = {}
+    for verdict in evidence.checks:
+        for about in (each for each in verdict.about if not each.is_vacuous):
+            found = about.outcome, about.outcome is Outcome.VIOLATES and not verdict.known_bugs
+            worst[about.requirement] = max(found, worst.get(about.requirement, found))
+    by_outcome: dict[tuple[Outcome, bool], list[str]] = {}
+    for each in sorted(worst):
+        by_outcome.setdefault(worst[each], []).append(each)
+    return dict(sorted(by_outcome.items(), reverse=True))
 
 
 def _requirement(requirement_id: str) -> str:

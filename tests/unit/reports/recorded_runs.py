@@ -78,7 +78,10 @@ class RecordedRun:
         self.recorder.now_ms = ms
         self.recorder.close()
         if verdicts:
-            named = [replace(each, known_bugs=tuple(bugs)) if each.violations else each for each in verdicts]
+            named = [
+                replace(each, known_bugs=each.known_bugs or tuple(bugs)) if each.violations else each
+                for each in verdicts
+            ]
             write_verdicts(self.folder, named)
         return self.folder
 

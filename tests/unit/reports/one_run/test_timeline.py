@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_kmigrate.model.event import EventKind
@@ -46,6 +47,17 @@ def test_a_green_run_shows_no_violation(tmp_path: Path) -> None:
     assert "✓ CONFORMS" in page
     assert "VIOLATES" not in page
     assert 'id="violation-' not in page
+
+
+def test_what_is_violated_as_known_is_told_from_what_is_not(tmp_path: Path) -> None:
+    """A run conforms beside violations that a known bug explains; what is violated otherwise, too, is not known."""
+    known = replace(lost(1250).speaking_for("K1", "K2"), known_bugs=("KAFKA-17146",))
+    folder = faulty_run(tmp_path).end(3000, GREEN.speaking_for("K1", "K3"), known, lost(1250).speaking_for("K2"))
+
+    listed = re.findall(r"<dt>([^<]*)</dt><dd>(<abbr.*?)</dd>", _page(folder))
+
+    said = {word: re.findall(r">(K\d)<", rows) for word, rows in listed}
+    assert said == {"claimed": [], "✖ violates": ["K2"], "✖ violates as known": ["K1"], "✓ conforms": ["K3"]}
 
 
 def test_a_violation_without_a_time_is_placed_by_its_events(tmp_path: Path) -> None:
