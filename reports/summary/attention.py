@@ -13,6 +13,7 @@ from pytest_kmigrate.reports.summary.rows import (
     began_with,
     changes_of,
     clusters_of,
+    count,
     day,
     grouped,
     is_worse,
@@ -30,13 +31,13 @@ LEVELS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIV
 def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
     """What needs a human: one row with level, title, detail and the test or bug it is about.
 
-    A violation that a known Kafka bug explains is listed once, as that bug; unexplained ones come before it, because
-    it is not yet known what they are.
+    A violation that a known Kafka bug explains is listed once, as that bug with all its versions; unexplained ones come
+    before it, because it is not yet known what they are.
     """
     of_test = grouped([each for each in attempts if not each["is_aside"]], "test_id", *CONDITION)
     changes = grouped(tables.get("change_points", []), *SHAPE)
     on_cluster = clusters_of(attempts)
-    reported = [_about_bug(bug, attempts) for bug in tables.get("bugs", [])]
+    reported = [_about_bug(each, attempts) for each in grouped(tables.get("bugs", []), "bug").values()]
     for test in tests:
         key = tuple(test[name] for name in ("test_id", *CONDITION))
         of_cluster = changes.get(tuple(test[name] for name in SHAPE), [])
@@ -108,17 +109,20 @@ def _concern(level: str, title: object, condition: str, detail: str, example: Ro
     return {**reported, "example": example["summary"], **shown}
 
 
-def _about_bug(bug: Row, attempts: Sequence[Row]) -> Row:
-    """A known bug, and the latest run that was red by it and nothing else."""
-    red = [each for each in attempts if each["kafka"] == bug["kafka"] and bug["bug"] in listed(each["known_bugs"])]
+def _about_bug(seen: Sequence[Row], attempts: Sequence[Row]) -> Row:
+    """A known bug with a row for each version that shows it, and the latest run that was red by it and nothing else."""
+    bug, versions = str(seen[0]["bug"]), [each["kafka"] for each in seen]
+    red = [each for each in attempts if each["kafka"] in versions and bug in listed(each["known_bugs"])]
     latest = max(red, key=lambda each: str(each["started_at"] or ""), default={})
-    checks = ", ".join(str(each) for each in listed(bug["checks"]))
-    is_safety = "SAFETY" in listed(bug["kinds"])
+    checks = ", ".join(sorted({str(check) for each in seen for check in listed(each["checks"])}))
+    is_safety = any("SAFETY" in listed(each["kinds"]) for each in seen)
     where = f", latest in {str(latest['test_id']).rpartition('::')[2]}" if latest else ""
-    detail = f"seen in {plural(bug['runs'], 'run')} by {checks}{', breaks SAFETY' * is_safety}{where}"
-    reported = {"level": "BUG", "title": bug["bug"], "condition": kafka_of(bug["kafka"]), "detail": detail}
+    runs = plural(sum(count(each["runs"]) for each in seen), "run")
+    detail = f"seen in {runs} by {checks}{', breaks SAFETY' * is_safety}{where}"
+    reported = {"level": "BUG", "title": bug, "condition": kafka_of(*versions), "detail": detail}
     shown = {key: latest.get(key) for key in ("test_id", "timeline", "reproduce")}
-    return {**reported, **_no_run(bug["example"]), **shown, "is_safety": is_safety}
+    example = next((each["example"] for each in seen if each["kafka"] == latest.get("kafka")), seen[-1]["example"])
+    return {**reported, **_no_run(example), **shown, "is_safety": is_safety}
 
 
 def _about_change(change: Row, cluster: str) -> Row:

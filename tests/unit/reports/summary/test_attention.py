@@ -64,6 +64,17 @@ def test_a_known_bug_leads_to_its_latest_run() -> None:
     assert row["detail"] == "seen in 2 runs by c, latest in new"
 
 
+def test_a_known_bug_of_several_versions_is_one_concern() -> None:
+    """With the runs, the checks and the worst of all of them; the example is of the version that was run last."""
+    later = {**_bug("KAFKA-1", "SAFETY"), "kafka": "3.9.1", "runs": 3, "checks": ["b", "c"], "example": "later"}
+    run = attempted("f::x", "VIOLATES", kafka="3.9.1", known_bugs=["KAFKA-1"], started_at="2027")
+
+    (row,) = _attention([], [_bug("KAFKA-1"), later], [run])
+
+    assert (row["condition"], row["example"]) == ("Kafka 3.6.0, 3.9.1", "later")
+    assert row["detail"] == "seen in 5 runs by b, c, breaks SAFETY, latest in x"
+
+
 def test_a_known_bug_that_breaks_safety_comes_first() -> None:
     """A lost record is most urgent even if its cause is known."""
     rows = _attention([listed("t", "VIOLATES")], [_bug("KAFKA-1", "SAFETY")], [attempted("t", "VIOLATES", "LIVENESS")])
