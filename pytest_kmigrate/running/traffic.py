@@ -105,7 +105,11 @@ class Traffic:
             self._started().await_more_consumed(count, within_s)
 
     def await_committed(self, count: int, within_s: float = PATIENCE_S) -> None:
-        """Return when the group has committed so many more offsets than now, each of one partition."""
+        """Return when the group has committed so many more offsets than now, each of one partition.
+
+        With as many as there are partitions, its members have joined: one that a fault finds joining may have to wait
+        until it is healed, and would read nothing meanwhile.
+        """
         _check_count("await_committed", count)
         with self._recorded():
             self._started().await_more_committed(count, within_s)

@@ -37,7 +37,7 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
     verify_clients,
 ):
     """Topics are deleted while a broker stands still, every node is restarted, a controller loses its log."""
-    workload.await_committed(3)  # a reader that waits for the paused broker to let it in would not read on without it
+    workload.await_committed(3)
     created(*TOPICS, partitions=1, replication=2)
     fetched = images_fetched()
     with inject(Pause(targets.node("broker-1"))):

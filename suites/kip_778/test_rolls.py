@@ -53,7 +53,7 @@ def test_controllers_first(
     began = level_changes(log_of("controller-3000"))
     old = supported("broker-0")["broker-0"]
     own = offered(features("broker-0"))
-    workload.await_committed(3)  # a group that no roll finds complete may join, and be put off, through all of them
+    workload.await_committed(3)
     with cluster_metadata.changing("rolled", sides=("log", "brokers")):
         upgrade.advance_to(UpgradePhase.MIXED)
         expect(
@@ -128,7 +128,7 @@ def common(some, others):
 def test_brokers_first_and_a_controller_dies(workload, cluster, cluster_metadata, upgrade, inject, verify_clients):
     """Brokers are rolled before controllers, and the active controller is killed in between."""
     new = cluster.topology.kafka
-    workload.await_committed(3)  # a group that no roll finds complete may join, and be put off, through all of them
+    workload.await_committed(3)
     with cluster_metadata.changing("rolled", sides=("log", "brokers")):
         upgrade.make("brokers-first", *(moves.Roll(name, kafka=new) for name in BROKERS))
         with inject(Kill(targets.active_controller())):

@@ -28,7 +28,7 @@ def test_a_snapshot_replaces_what_a_broker_holds(
     verify_clients,
 ):
     """A broker stands still while the level is lowered and topics are deleted, until a snapshot alone has that."""
-    workload.await_committed(3)  # a reader that waits for the paused broker to let it in would not read on without it
+    workload.await_committed(3)
     created(*TOPICS, partitions=1, replication=2)
     lowest, fetched = lossless_down_to(top_level()), images_fetched()
     with inject(Pause(targets.node("broker-1"))):

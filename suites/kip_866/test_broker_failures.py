@@ -67,7 +67,7 @@ def test_broker_cut_from_the_controllers_comes_back(
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-REG-heartbeat")
 def test_broker_paused_longer_than_its_session(workload, cluster_metadata, inject, fenced, expect, verify_clients):
     """A broker stands still for longer than its session in dual write; it rejoins, and nothing is lost."""
-    workload.await_committed(3)  # a reader that waits for the paused broker to let it in would not read on without it
+    workload.await_committed(3)
     with cluster_metadata.changing("after"):
         with inject(Pause(targets.broker_besides_controller())) as pause:
             expect(FENCED, fenced, equals=[*pause.targets], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
@@ -98,7 +98,7 @@ def test_broker_hears_of_a_deletion_that_it_missed(
     workload, migration, inject, created, admin_of, fenced, tellers, holders, expect, verify_clients
 ):
     """A topic is deleted while a broker is fenced: once it is back it drops the topic, too."""
-    workload.await_committed(3)  # a reader that waits for the paused broker to let it in would not read on without it
+    workload.await_committed(3)
     created("doomed", partitions=3, replication=3)
     expect(HELD, lambda: holders("doomed"), equals=[0, 1, 2])
 
@@ -128,7 +128,7 @@ def test_broker_gives_up_a_replica_that_was_moved_away_meanwhile(
     workload, cluster_metadata, inject, created, admin_of, fenced, holders, expect, verify_clients
 ):
     """A partition is moved away from a broker that is fenced: once it is back it drops its replica."""
-    workload.await_committed(3)  # a reader that waits for the paused broker to let it in would not read on without it
+    workload.await_committed(3)
     created("moved", partitions=1, replication=3)
 
     with inject(Pause(targets.node("broker-2"))):
