@@ -18,7 +18,12 @@ _OLD = (
 )
 _STARVED = re.compile(r"some write to (\S+) is acknowledged")
 _REFUSED_TO_LEAD = "Skipped the become-leader state change for {} .* already at a newer partition epoch"
-_ABORTED_ELECTION = "Aborted leader election for partition {} since .* already written by another controller"
+# The controller may give up to take a dead replica out of the in-sync ones, too, which "all" then waits for.
+_ABORTED_CHANGE = (
+    "Aborted leader election for partition {0} since .* already written by another controller"
+    r"|state change of replica \d+ for partition {0} from \w+ to OfflineReplica failed.*\n"
+    ".*isr path written by another controller"
+)
 
 
 @diagnosis("kmigrate-21")
@@ -31,9 +36,10 @@ def partitions_have_an_epoch_above_their_znode(history: History, verdict: Verdic
 def partitions_have_the_epoch_of_the_quorum(history: History, verdict: Verdict) -> bool:
     """The epoch of the KRaft controller that holds ``/controller`` is above ``/controller_epoch``.
 
-    Later a controller of ZooKeeper gives up to elect a leader, as it takes itself for one that was succeeded.
+    Later a controller of ZooKeeper gives up to elect a leader or to change its in-sync replicas, as it takes itself for
+    one that was succeeded.
     """
-    if _all_starved(history, verdict, _ABORTED_ELECTION):
+    if _all_starved(history, verdict, _ABORTED_CHANGE):
         return any(_is_above(history, each, each.at_ns) for each in history.znodes if each.path == CONTROLLER)
     return all_unmet(history, verdict, lambda event: _is_of_a_later_epoch(history, event))
 

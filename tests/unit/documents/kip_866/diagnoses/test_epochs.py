@@ -112,6 +112,11 @@ ABORTED = (
     "StateChangeFailedException: Aborted leader election for partition orders-0 since the LeaderAndIsr path was "
     "already written by another controller."
 )
+NOT_SHRUNK = (
+    "ERROR [Controller id=1 epoch=6] Controller 1 epoch 6 initiated state change of replica 0 for partition orders-0 "
+    "from OnlineReplica to OfflineReplica failed (state.change.logger)\n"
+    "kafka.common.StateChangeFailedException: Leader and isr path written by another controller. This probably means"
+)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +125,22 @@ ABORTED = (
         (10, ABORTED, ("kmigrate-11",)),
         (4, ABORTED, ()),
         (10, ABORTED.replace("orders-0", "orders-1"), ()),
+        (10, NOT_SHRUNK, ("kmigrate-11",)),
+        (4, NOT_SHRUNK, ()),
+        (10, NOT_SHRUNK.replace("orders-0", "orders-1"), ()),
+        (10, NOT_SHRUNK.replace("written by another controller", "unknown"), ()),
         (10, "", ()),
     ],
-    ids=["met", "the quorum's epoch is not higher", "another partition", "no log"],
+    ids=[
+        "met",
+        "the quorum's epoch is not higher",
+        "another partition",
+        "a replica that stays in sync",
+        "such a one, and the epoch is not higher",
+        "such a one of another partition",
+        "such a one for another reason",
+        "no log",
+    ],
 )
 def test_elections_that_were_aborted_are_kmigrate_11(kraft_epoch: int, log: str, bugs: tuple[str, ...]) -> None:
     """If the epoch of the quorum was above that of ZooKeeper's controllers when it took over."""
