@@ -40,6 +40,8 @@ _OF_FAULTS = (EventKind.FAULT_BEGAN, EventKind.FAULT_APPLIED, EventKind.FAULT_HE
 
 _DRIVER = re.compile(r"\[KRaftMigrationDriver id=\d+\] ([^\n]*)")
 _BEGINS = "migration_begins_when_every_node_is_ready"
+_OF_CLIENTS = ("clients_are_told_the_same", "clients_are_told_of_brokers_only")
+"""What brokers in ZooKeeper mode report, which hear of no controller then."""
 _WAITS = "Still waiting for all controller nodes ready to begin the migration"
 
 
@@ -62,19 +64,30 @@ def driver_waits_for_the_registration_of_a_controller(history: History, verdict:
 
 
 def _explains(history: History, verdict: Verdict, is_last: Callable[[str], bool]) -> bool:
-    """Whether steps failed while the migration stood still, and what the driver logged last is this."""
-    blamed = _blamed(history, verdict)
-    stood = [standing_still_at(history, step.at_ns) for step in blamed]
+    """Whether the migration stood still when what a verdict is about was missed, and the driver logged this last."""
+    moments = _moments(history, verdict)
+    stood = [standing_still_at(history, at_ns) for at_ns in moments]
     logged = [_DRIVER.findall(log_of(history, node)) if node else [] for node in stood]
-    return bool(blamed) and all(lines and is_last(lines[-1]) for lines in logged)
+    return bool(moments) and all(lines and is_last(lines[-1]) for lines in logged)
 
 
-def _blamed(history: History, verdict: Verdict) -> list[Event]:
-    """The failed steps that a verdict is about, be it that nothing began although every node was ready."""
+def _moments(history: History, verdict: Verdict) -> list[int]:
+    """When what a verdict is about was missed: a step failed, or nothing began although every node was ready."""
+    steps = failed_steps(history)[0]
+    if verdict.check in _OF_CLIENTS:
+        return [step.at_ns for step in steps] if _is_after_a_claim_in_vain(history, verdict) else []
     if verdict.check == _BEGINS and not verdict.listed("not_ready"):
-        steps = failed_steps(history)[0]
-        return steps if verdict.count <= len(steps) else []
-    return blamed_steps(history, verdict)
+        missed = steps or verdict.violations
+        return [each.at_ns or 0 for each in missed] if verdict.count <= len(missed) else []
+    return [step.at_ns for step in blamed_steps(history, verdict)]
+
+
+def _is_after_a_claim_in_vain(history: History, verdict: Verdict) -> bool:
+    """Brokers in ZooKeeper mode hear of no controller any more, once one that has ended holds ``/controller``."""
+    claim = _last_of(history, history.end_ns).get(CONTROLLER)
+    if claim is None or not _is_claimed_in_vain(history, claim, history.end_ns):
+        return False
+    return all((each.at_ns or 0) >= claim.at_ns for each in verdict.violations)
 
 
 def standing_still_at(history: History, at_ns: int) -> str | None:
@@ -83,12 +96,12 @@ def standing_still_at(history: History, at_ns: int) -> str | None:
     A reason is a broker that is not registered (``MigratingZkBrokerCount``; releases before 3.6 lack it, so nothing is
     said of them), a node that is down, a controller without the flag, another controller in charge. The time counts
     from the last event of a node or a fault and the last change of ``/controller`` and ``/brokers/ids``. Once KRaft
-    holds ``/controller`` the migration has begun, unless the controller that claimed it gave the copy up and ended.
+    holds ``/controller`` the migration has begun, unless the controller that claimed it has ended since.
     """
     by_role = roles(history)
     brokers, controllers = ([n for n, role in by_role.items() if role == each] for each in ("broker", "controller"))
     znodes, ended = _last_of(history, at_ns), _gave_up(history, at_ns)
-    if not _is_complete(history, at_ns, controllers, ended) or not _is_left(znodes, len(brokers), ended):
+    if not _is_complete(history, at_ns, controllers, ended) or not _is_left(history, at_ns, len(brokers), ended):
         return None
     disturbing = [event.at_ns for event in history.of(*_OF_NODES, *_OF_FAULTS) if event.at_ns <= at_ns]
     quiet_ns = max([*disturbing, *(change.at_ns for change in znodes.values())])
@@ -126,14 +139,25 @@ def _last_of(history: History, at_ns: int) -> dict[str, ZnodeChange]:
     return {change.path: change for change in seen if change.path in (CONTROLLER, _BROKERS)}
 
 
-def _is_left(znodes: dict[str, ZnodeChange], brokers: int, ended: Collection[str]) -> bool:
+def _is_left(history: History, at_ns: int, brokers: int, ended: Collection[str]) -> bool:
     """A broker is the controller, or one that has ended, and all are registered in ZooKeeper, which works for them."""
+    znodes = _last_of(history, at_ns)
     if set(znodes) != {CONTROLLER, _BROKERS}:
         return False
-    held = held_in(znodes[CONTROLLER])
+    claim = znodes[CONTROLLER]
+    held = held_in(claim)
     is_of_zookeeper = "brokerid" in held and held.get("kraftControllerEpoch", -1) == -1
     is_left = is_of_zookeeper or f"controller-{held.get('brokerid')}" in ended
+    is_left = is_left or _is_claimed_in_vain(history, claim, at_ns)
     return is_left and len(znodes[_BROKERS].children) == brokers
+
+
+def _is_claimed_in_vain(history: History, claim: ZnodeChange, at_ns: int) -> bool:
+    """A KRaft controller holds ``/controller`` that was killed or ended after it had claimed it."""
+    held = held_in(claim)
+    name = f"controller-{held.get('brokerid')}" if held.get("kraftControllerEpoch", -1) >= 0 else None
+    ends = history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED)
+    return any(event.node == name and claim.at_ns <= event.at_ns <= at_ns for event in ends)
 
 
 def _stood(history: History, samples: list[Sample], brokers: int) -> tuple[str, int]:

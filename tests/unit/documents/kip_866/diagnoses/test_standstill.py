@@ -11,6 +11,7 @@ from pytest_kmigrate.documents.kip_866.diagnoses.standstill import standing_stil
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import MS, event, fault, history, sample, znode
 from tests.unit.documents.kip_866.diagnoses.naming import named, named_of_steps
 
@@ -162,6 +163,57 @@ def test_a_migration_that_does_not_begin_by_itself_is_named_by_the_same(log: str
     """What the step waited for in vain is what the check of the beginning misses."""
     run = replace(with_events()(stuck("3.6.2")), logs={ACTIVE: log, STANDBY: UNKNOWN_VERSION})
     assert named(run, migration_begins_when_every_node_is_ready.judge(run)) == bugs
+
+
+def without_step(run: History) -> History:
+    """The same run, in which the step took its moves only, and the test waited for something else."""
+    stopped = event(EventKind.STEP_ENDED, FAILED_MS, step="roll-brokers-into-migration", outcome="stopped", reason="")
+    return replace(run, events=[stopped if each.kind is stopped.kind else each for each in run.events])
+
+
+@pytest.mark.parametrize(("log", "bugs"), [(UNKNOWN_VERSION, ("KAFKA-15369",)), ("", ())])
+def test_it_is_named_without_a_step_too(log: str, bugs: tuple[str, ...]) -> None:
+    """A test may wait for a fault that the copy sets off."""
+    run = replace(without_step(stuck("3.6.2")), logs={ACTIVE: log, STANDBY: UNKNOWN_VERSION})
+    assert named(run, migration_begins_when_every_node_is_ready.judge(run)) == bugs
+
+
+def claimed_and_killed(*, killed_ms: int = 31_000, kraft_epoch: int = 1) -> History:
+    """The same run, in which another controller claimed at 30 s, was killed, and came back soon."""
+    ends = event(EventKind.NODE_STOPPED, killed_ms, STANDBY, how="killed")
+    claim = in_charge(30_000, int(STANDBY.rpartition("-")[2]), kraft_epoch=kraft_epoch)
+    run = with_events(ends, *started(killed_ms + 1, STANDBY))(stuck())
+    return replace(with_znodes(claim)(run), logs={ACTIVE: UNKNOWN_VERSION, STANDBY: ""})
+
+
+def of_clients(check: str, at_ms: int) -> Verdict:
+    """A broker in ZooKeeper mode reported something else than others at that time."""
+    seen = Violation("both brokers report the same", "broker-2 in ZooKeeper mode does not", at_ns=at_ms * MS)
+    return Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, count=1, violations=(seen,))
+
+
+@pytest.mark.parametrize(
+    ("run", "bugs"),
+    [
+        (claimed_and_killed(), ("KAFKA-15369",)),
+        (claimed_and_killed(killed_ms=29_000), ()),
+        (replace(claimed_and_killed(), logs={ACTIVE: BROKERS_MISSING}), ()),
+    ],
+    ids=["met", "ended before it claimed", "the driver waits for something else"],
+)
+def test_a_claim_of_a_controller_that_was_killed_holds_no_other(run: History, bugs: tuple[str, ...]) -> None:
+    """Its successor claims again; brokers in ZooKeeper mode hear of no controller meanwhile."""
+    assert named_of_steps(run) == bugs
+    for check in ("clients_are_told_the_same", "clients_are_told_of_brokers_only"):
+        assert named(run, of_clients(check, 40_000)) == bugs
+    assert named(run, of_clients("clients_are_told_the_same", 20_000)) == ()
+    assert named(run, of_clients("clients_are_told_of_every_broker", 40_000)) == ()
+
+
+def test_clients_are_told_otherwise_for_another_reason_without_such_a_claim() -> None:
+    """While the controller of ZooKeeper is in charge, brokers hear from it."""
+    run = replace(stuck(), logs={ACTIVE: UNKNOWN_VERSION, STANDBY: ""})
+    assert named(run, of_clients("clients_are_told_the_same", 40_000)) == ()
 
 
 @pytest.mark.parametrize(
