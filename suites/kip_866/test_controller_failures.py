@@ -27,9 +27,12 @@ from pytest_kmigrate import (
 # In the order in which a map of Java's has these two, the one that is taken away comes first.
 TAKEN, KEPT = "ann:SCRAM-SHA-256", "bob:SCRAM-SHA-256"
 PENDING = [f"pending-{number}" for number in range(10)]
+# Before, the controllers that are left do not copy while one of them is down.
+WHEN_A_CONTROLLER_IS_DOWN = pytest.mark.since("3.7.0")
 
 
 @pytest.mark.sample
+@WHEN_A_CONTROLLER_IS_DOWN
 @pytest.mark.requirement(
     "K866-FAIL-crash-during-copy", "K866-PROC-single-transaction", "K866-PROC-transaction-invisible"
 )
@@ -37,7 +40,6 @@ def test_crash_in_mid_copy_is_copied_anew(workload, cluster_metadata, migration,
     """The controller dies with all of ZooKeeper in its log but the copy not ended; its successor copies again."""
     cluster_metadata.fill()
     migration.advance_to(Phase.PREPARING)
-
     # A while later, so that others have seen these records and still show nothing of them.
     in_long_copy = triggers.in_turn(triggers.at_crash_point(crash_points.LONG_COPY), triggers.after_operations(1000))
     with inject(Kill(targets.quorum_leader()), at=in_long_copy):
@@ -51,7 +53,7 @@ def test_crash_in_mid_copy_is_copied_anew(workload, cluster_metadata, migration,
     )
 
 
-@pytest.mark.since("3.7.0")  # before, a new controller waits for all of them, and this test keeps one down
+@WHEN_A_CONTROLLER_IS_DOWN
 @pytest.mark.known_bug("kmigrate-1")
 @pytest.mark.requirement("K866-FAIL-crash-during-copy")
 def test_broker_that_came_up_during_the_copy_survives_its_crash(
@@ -59,12 +61,10 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
 ):
     """The copy begins with the last broker's registration; what else happens to that broker meanwhile must stay."""
     migration.advance_to(Phase.PREPARING)
-
     in_long_copy = triggers.in_turn(triggers.at_crash_point(crash_points.LONG_COPY), triggers.after_operations(2000))
     with inject(Kill(targets.quorum_leader()), at=in_long_copy):
         migration.advance_to(Phase.HYBRID)
     workload.await_acked(500)
-
     expect(
         "in-sync replicas of every partition of orders",
         lambda: in_sync("orders"),

@@ -18,6 +18,7 @@ AT_TAKEOVER = [
 WRITES = [*sweep.often(sweep.WRITES), *(pytest.param(each, marks=NIGHTLY) for each in sweep.seldom(sweep.WRITES))]
 
 
+@pytest.mark.since("3.7.0")  # before, a new controller copies nothing without all of them, and one is down
 @pytest.mark.requirement("K866-FAIL-crash-during-copy", "K866-FAIL-crash-in-migration")
 @pytest.mark.parametrize("at", AT_TAKEOVER, ids=str)
 def test_takeover_is_completed_by_another_controller(at, workload, cluster_metadata, migration, inject, verify_clients):
