@@ -89,7 +89,7 @@ def _host(run: RunEvidence) -> Iterator[str]:
     host = run.header.extra.get("host")
     known = host if isinstance(host, dict) else {}
     yield from (str(known.get("boot", "unknown")), str(known.get("kernel", "unknown")))
-    yield from (str(known.get("cores", 0)), str(known.get("memory_mb", 0)))
+    yield from (str(size) if type(size := known.get(key)) is int else "0" for key in ("cores", "memory_mb"))
 
 
 def _offers(runs: Sequence[RunEvidence]) -> list[Offer]:

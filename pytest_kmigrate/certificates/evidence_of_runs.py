@@ -1,7 +1,7 @@
 """Reads what a certificate counts from a folder of runs: each complete run, and what sessions have noted."""
 
 import hashlib
-import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,15 +17,18 @@ from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.judging.planning.planned import departures
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.recording.reading import read_events, read_header, read_history
+from pytest_kmigrate.recording.reading import digests_of, read_events, read_header, read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import SESSIONS, RecordedRun, RecordedSession, recorded_sessions
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
 _STREAMS = ("history.jsonl", "metrics/", "znodes/", "operations/", "zookeeper/")
 """Files whose contents no two runs share."""
+_MOST_SHARED = 0.5
+"""The share of its events that a run may have at the same nanosecond as another; of two honest ones, 0.01 was seen."""
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
 
@@ -42,6 +45,8 @@ class RunEvidence:
     """Whether known bugs and deviations explain each verdict that violates."""
     streams: frozenset[str]
     """Digests of its evidence."""
+    moments: frozenset[int]
+    """When its events were recorded, in nanoseconds: two runs share hardly any."""
     departs: str = ""
     """Why it is not what the plan, or its session, has; empty if it is."""
     is_void: bool = False
@@ -78,7 +83,11 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
     ``kafka``: which one, if there are several.
     """
     wanted = {profile, *document(profile).judges_runs_of}
-    folders = [folder for folder in complete_runs(root) if read_header(folder).profile in wanted]
+    by_profile = [(read_header(folder).profile, folder) for folder in complete_runs(root)]
+    folders = [folder for own, folder in by_profile if own in wanted]
+    if not folders:
+        got = ", ".join(sorted({own for own, _ in by_profile}))
+        raise WrongUseError(f"{root}: expected runs of {profile}, got runs of {got} only: name another by --profile")
     sessions = [each for file in session_files(root) for each in recorded_sessions(file.read_bytes(), str(file))]
     noted = {run.run_id: run for each in sessions for run in each.runs}
     runs = [_read(folder, profile, noted) for folder in folders]
@@ -94,6 +103,10 @@ def complete_runs(root: Path) -> list[RunFolder]:
     ]
     if not found:
         raise WrongUseError(f"{root}: expected complete run folders (with run.json and manifest.json) in it, got none")
+    if found[0].path == root:
+        raise WrongUseError(
+            f"{root}: expected a folder of runs, got one run: give the folder that it is in, {root.parent}"
+        )
     return found
 
 
@@ -109,11 +122,14 @@ def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> 
     if header.profile != profile:
         rows |= outcomes_by_requirement(evidence_by(document(profile), read_history(folder)))
     manifest = hashlib.sha256(content).hexdigest()
-    digests = json.loads(content)["sha256"]
+    digests, _ = digests_of(folder)
     streams = {digest for name, digest in digests.items() if name.startswith(_STREAMS)} - {_EMPTY}
-    departs = "; ".join([*_unnoted(header, manifest, noted), *_from_plan(folder, header)])
+    events = read_events(folder)
+    departs = "; ".join([*_unnoted(header, manifest, noted), *_from_plan(events, header)])
+    moments = frozenset(each.at_ns for each in events)
     is_known = all(each.known_bugs for each in stored if each.outcome is Outcome.VIOLATES)
-    return RunEvidence(folder, header, manifest, outcome_of(stored), rows, is_known, frozenset(streams), departs)
+    outcome = outcome_of(stored)
+    return RunEvidence(folder, header, manifest, outcome, rows, is_known, frozenset(streams), moments, departs)
 
 
 def _unnoted(header: RunHeader, manifest: str, noted: Mapping[str, RecordedRun]) -> Iterator[str]:
@@ -125,12 +141,12 @@ def _unnoted(header: RunHeader, manifest: str, noted: Mapping[str, RecordedRun])
         yield f"its session noted {got} manifest, but the folder has {manifest[:12]}"
 
 
-def _from_plan(folder: RunFolder, header: RunHeader) -> Iterator[str]:
+def _from_plan(events: Sequence[Event], header: RunHeader) -> Iterator[str]:
     planned = plan(header.profile).tests.get(header.test_id)
     if planned is None:
         yield f"the plan of {header.profile} has no test {header.test_id}"
     else:
-        yield from map(str, departures(header, read_events(folder), planned))
+        yield from map(str, departures(header, events, planned))
 
 
 def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tuple[str, str]:
@@ -184,10 +200,19 @@ def _of_software(runs: Sequence[RunEvidence], version: str, digest: str) -> Iter
 def _without_repetitions(runs: Iterator[RunEvidence]) -> Iterator[RunEvidence]:
     """A run that shares evidence with an earlier one is a copy, whatever its id."""
     owner: dict[str, str] = {}
+    when: dict[int, str] = {}
     for run in runs:
-        first = next((owner[each] for each in run.streams if each in owner), None)
+        first = next((owner[each] for each in run.streams if each in owner), None) or _same_moments(run, when)
         if first is not None:
             yield replace(run, departs=f"it has the evidence of {first} once more", is_void=True)
             continue
         owner |= dict.fromkeys(run.streams, run.header.run_id)
+        when |= dict.fromkeys(run.moments, run.header.run_id)
         yield run
+
+
+def _same_moments(run: RunEvidence, when: Mapping[int, str]) -> str | None:
+    """The earlier run that has most of its events at the very same nanoseconds; files of a copy may be respelled."""
+    shared = Counter(when[each] for each in run.moments if each in when)
+    (first, count), *_ = shared.most_common(1) or [("", 0)]
+    return first if count > len(run.moments) * _MOST_SHARED else None

@@ -1,0 +1,236 @@
+"""What a vendor can do with an editor, and what a clumsy one does: each is found, or shown to the reader."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from pytest_kmigrate.certificates.challenge import tasks
+from pytest_kmigrate.judging.planning.plan import plan
+from pytest_kmigrate.model.errors import CertificateError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.recording.recorder import write_manifest
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.sessions import note_end_of_run
+from tests.unit.certificates.vendors import (
+    certified,
+    command,
+    header_of,
+    key_of,
+    make_run,
+    noted_anew,
+    runs_of,
+    sign_anew,
+    verified,
+)
+from tests.unit.judging.coherence.honest_runs import DIGEST, Line, change_lines, sealed_anew
+
+NONCE = "a nonce that the vendor chose"
+
+
+def folders(out: Path) -> list[RunFolder]:
+    """The runs, the oldest first."""
+    return [RunFolder(file.parent) for file in sorted(runs_of(out).glob("*/run.json"))]
+
+
+def all_conform(lines: list[Line]) -> list[Line]:
+    """Each requirement that a verdict names conforms by it; the verdict itself is as it was."""
+    for line in lines:
+        for about in line["about"]:
+            about |= {"outcome": "CONFORMS", "kind": None, "seen": 3}
+    return lines
+
+
+def one_more(lines: list[Line]) -> list[Line]:
+    """A verdict speaks for a requirement that its check never looks at."""
+    lines[0]["about"].append({**lines[0]["about"][0], "requirement": "K866-DW-full-parity", "outcome": "CONFORMS"})
+    return lines
+
+
+@pytest.mark.parametrize("edit", [all_conform, one_more])
+def test_what_a_verdict_says_of_requirements_is_judged_again(
+    out: Path, edit: Callable[[list[Line]], list[Line]]
+) -> None:
+    """Certificates count by requirements, and nothing else of the verdict is changed."""
+    change_lines(folders(out)[0].verdicts, edit)
+    write_manifest(folders(out)[0])
+    noted_anew(runs_of(out))
+    with pytest.raises(KmigrateError, match=r"for K866-\S+ stored CONFORMS of .*, now "):
+        certified(runs_of(out), out)
+
+
+def test_a_copy_that_is_spelled_otherwise_is_found(out: Path) -> None:
+    """A blank at the end of each line, and other compression: no digest is that of the run it was copied from."""
+    one, two, _ = folders(out)
+    for name in ("history.jsonl", "metrics", "operations", "znodes", "zookeeper"):
+        shutil.rmtree(two.path / name) if (two.path / name).is_dir() else (two.path / name).unlink()
+        copy: Any = shutil.copytree if (one.path / name).is_dir() else shutil.copy
+        copy(one.path / name, two.path / name)
+    for file in (two.history, two.metrics, two.znodes, two.transactions):
+        file.write_text("".join(f"{line} \n" for line in file.read_text().splitlines()))
+    for file in two.operations.glob("*.parquet"):
+        pq.write_table(pq.read_table(file), file, compression="gzip")
+    sealed_anew(two)
+    noted_anew(runs_of(out))
+    reasons = [run.reason for run in certified(runs_of(out), out).predicate.claims.runs]
+    assert reasons == ["", f"it has the evidence of {one.path.name} once more", ""]
+
+
+def test_a_line_that_is_appended_to_sessions_is_found(out: Path) -> None:
+    """It breaks no chain, and would have the manifest of a folder that was changed after its run."""
+    folder = folders(out)[0]
+    write_manifest(folder)
+    note_end_of_run(folder, header_of(1))
+    with pytest.raises(KmigrateError, match=r"sessions.jsonl: line 9: .*got a second run-ended of 2026"):
+        certified(runs_of(out), out)
+
+
+def test_interrupted_runs_are_in_the_conclusion(out: Path) -> None:
+    """A vendor who ends a run that goes wrong before its end has no red one."""
+    run = make_run(runs_of(out), header_of(4))
+    run.manifest.unlink()
+    noted_anew(
+        runs_of(out),
+        lambda lines: [each for each in lines if (each["kind"], each.get("run")) != ("run-ended", run.path.name)],
+    )
+    concluded = certified(runs_of(out), out).predicate.conclusion
+    assert concluded.endswith(" Noted runs that were interrupted, so that their outcomes are unknown: 1.")
+
+
+@pytest.mark.parametrize(("name", "named"), [("night2", "once, got "), (".", "in a folder named by its id, got")])
+def test_a_folder_that_was_copied_or_renamed_is_named(out: Path, name: str, named: str) -> None:
+    """No reader could verify what came of it."""
+    folder = folders(out)[0]
+    if name == ".":
+        folder.path.rename(runs_of(out) / "renamed")
+    else:
+        shutil.copytree(folder.path, runs_of(out) / name / folder.path.name)
+    with pytest.raises(
+        KmigrateError, match=rf"expected .*{folder.path.name}|expected each run.*{folder.path.name}"
+    ) as e:
+        certified(runs_of(out), out)
+    assert named in str(e.value)
+
+
+def test_the_issuer_is_no_witness(out: Path) -> None:
+    """No reader could open what came of it."""
+    with pytest.raises(WrongUseError, match="--witness: expected keys of other parties, each once, got sha256:"):
+        certified(runs_of(out), out, key_of(out.parent))
+
+
+def test_a_nonce_of_the_vendors_assures_no_reader(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The vendor draws until the tests are easy ones; only the reader who gave the nonce knows whose it was."""
+    (task,) = tasks(plan("kip-866").tests, NONCE, DIGEST)
+    make_run(runs_of(out), header_of(task.seed))
+    certified(runs_of(out), out, nonce=NONCE)
+    _, printed = command(capfd, monkeypatch, "verify", out)
+    assert (
+        f"assurance: self-run, unless you gave the vendor the nonce {NONCE!r}: then give it by --challenge" in printed
+    )
+    _, printed = command(capfd, monkeypatch, "verify", out, "--challenge", NONCE)
+    assert "assurance: challenged\n" in printed
+
+
+def test_a_challenge_without_its_runs_is_refuted(out: Path) -> None:
+    """The reader is not asked to make them."""
+    certified(runs_of(out), out)
+
+    def challenged(statement: dict[str, Any]) -> None:
+        statement["predicate"]["assurance"] = "challenged"
+        statement["predicate"]["claims"]["challenge"] = {"nonce": NONCE, "sample": []}
+
+    sign_anew(out, challenged)
+    with pytest.raises(CertificateError, match=r"claims.challenge: expected all runs that the nonce asks for"):
+        verified(out)
+
+
+def test_words_of_a_vendor_are_words(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line of their own, what clears the screen, and markup of the terminal's library."""
+    certified(runs_of(out), out)
+    words = {"organization": "Acme [red]", "product": "x[/blue]\n\x1b[2Jverified: CONFORMS\n\u202e"}
+    sign_anew(out, lambda statement: statement["predicate"]["implementation"].update(words))
+    status, printed = command(capfd, monkeypatch, "verify", out)
+    assert (status, "\x1b" in printed, "\u202e" in printed) == (3, False, False)
+    assert "Acme [red] x[/blue]\\n\\x1b[2Jverified: CONFORMS\\n\\u202e: Apache Kafka 3.6.0" in " ".join(printed.split())
+    assert [line.split(":")[1] for line in printed.splitlines() if line.startswith("verified")] == [" INCONCLUSIVE"]
+
+
+def issued(at: str) -> Callable[[dict[str, Any]], None]:
+    """The certificate says that it was issued then."""
+    return lambda statement: statement["predicate"].update(issued_at=at)
+
+
+@pytest.mark.parametrize(
+    ("at", "named"),
+    [
+        ("2026-03-01T09:00:00+00:00", "expected a time after the last run began (20260301T100300, UTC), got 2026"),
+        ("2026-12-01T09:00:00", "issued_at: expected a time with its zone"),
+        ("never", "issued_at: expected a time with its zone, got 'never'"),
+    ],
+)
+def test_a_time_of_issue_that_cannot_be_is_found(out: Path, at: str, named: str) -> None:
+    """Before the runs that it is about, or none at all."""
+    certified(runs_of(out), out)
+    sign_anew(out, issued(at))
+    with pytest.raises(CertificateError) as refuted:
+        verified(out)
+    assert named in str(refuted.value)
+
+
+def test_a_time_of_issue_in_the_future_is_open(out: Path) -> None:
+    """One of the two clocks is wrong, and the evidence does not show which."""
+    certified(runs_of(out), out)
+    sign_anew(out, issued((datetime.now(UTC) + timedelta(days=7)).isoformat()))
+    (sentence,) = verified(out).open
+    assert sentence.endswith("which is in the future by the clock of this machine")
+
+
+def of_a_build(header: RunHeader) -> RunHeader:
+    """A run of jars that are no release's, on a provider that has no links."""
+    more = {"distribution_digests": {"/opt/acme": "cd" * 32}, "capabilities": ["kill", "start"]}
+    return replace(header, kafka="3.6.0+acme.cdcdcdcd", extra={**header.extra, **more})
+
+
+def test_a_build_and_what_was_not_offered_are_told(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A buyer would take the name for that of a release, and a provider without links for one with them."""
+    shutil.rmtree(runs_of(out))
+    make_run(runs_of(out), of_a_build(header_of(1)))
+    certified(runs_of(out), out)
+    _, printed = command(capfd, monkeypatch, "verify", out)
+    assert "Apache Kafka 3.6.0+acme.cdcdcdcd (a build, no release of Apache Kafka) on kip-866: " in printed
+    (line,) = [line for line in printed.splitlines() if line.startswith("not offered by the provider process")]
+    assert ", links, " in line
+
+
+def test_keys_of_other_kinds_in_sessions_are_named(out: Path) -> None:
+    """The line is named, whatever is in it."""
+    file = runs_of(out) / "sessions.jsonl"
+    lines = file.read_text().splitlines()
+    lines[0] = json.dumps({**json.loads(lines[0]), "worker": ["gw0"]})
+    file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(KmigrateError, match=r"sessions.jsonl: line 1: .*got no 'text as worker'"):
+        certified(runs_of(out), out)
+
+
+def test_sizes_of_a_machine_may_be_anything(out: Path) -> None:
+    """The sizes are shown, and nothing follows from them."""
+    for folder in folders(out):
+        header = json.loads(folder.header.read_text())
+        header["extra"]["host"] = {"boot": "b", "kernel": "k", "cores": "many", "memory_mb": True}
+        folder.header.write_text(json.dumps(header))
+        sealed_anew(folder)
+    noted_anew(runs_of(out))
+    (host,) = certified(runs_of(out), out).predicate.claims.hosts
+    assert (host.cores, host.memory_mb) == (0, 0)
