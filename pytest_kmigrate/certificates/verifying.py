@@ -22,6 +22,8 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sources import harness_digest
 
+_ANOTHER = "verify it with the pytest-kmigrate that made it, from its publisher: an edited copy differs"
+"""A vendor's own copy of the harness would find its own certificate true."""
 _SKEW = timedelta(days=1)
 """How far the clocks of vendor and reader may be apart."""
 BY_GRADE = {"success": Outcome.CONFORMS, "partial": Outcome.INCONCLUSIVE, "failed": Outcome.VIOLATES}
@@ -141,7 +143,9 @@ def _challenge(file: Path, predicate: Predicate, nonce: str | None) -> list[str]
         return []
     if given is None or given.nonce != nonce:
         got = "none" if given is None else repr(given.nonce)
-        raise CertificateError(f"{file}: expected an answer to the challenge {nonce!r}, got {got}: certify it again")
+        raise CertificateError(
+            f"{file}: expected an answer to the challenge {nonce!r}, got {got}: ask the vendor for one"
+        )
     return []
 
 
@@ -165,13 +169,13 @@ def _must_be_of_this_plan(file: Path, claims: Claims) -> None:
     if claims.profile.id not in with_suites():
         raise CertificateError(
             f"{file}: profile: expected one of {', '.join(with_suites())}, got {claims.profile.id!r} of release "
-            f"{claims.profile.release}: verify it with the pytest-kmigrate that made it"
+            f"{claims.profile.release}: {_ANOTHER}"
         )
     planned = plan(claims.profile.id)
     if claims.profile.plan != planned.digest:
         raise CertificateError(
             f"{file}: expected the plan {planned.digest[:12]} of {planned.profile}, got {claims.profile.plan[:12]} of "
-            f"release {claims.profile.release}: verify it with the pytest-kmigrate that made it"
+            f"release {claims.profile.release}: {_ANOTHER}"
         )
 
 
@@ -186,7 +190,7 @@ def _must_follow(file: Path, folder: Path, stated: Claims) -> None:
         # By its own release these runs counted; by this one they do not, which is no lie of the vendor's.
         raise CertificateError(
             f"{file}: expected runs of this pytest-kmigrate ({harness_digest()[:12]}), got some of another "
-            f"({', '.join(sorted(each[:12] for each in others))}): verify it with the one that made it"
+            f"({', '.join(sorted(each[:12] for each in others))}): {_ANOTHER}"
         )
     if difference:
         raise CertificateError(f"{file}: {difference}: the claims do not follow from the evidence")

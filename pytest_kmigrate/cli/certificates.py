@@ -53,7 +53,7 @@ def certify(
 
     if not runs.is_dir():
         raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
-    out.parent.mkdir(parents=True, exist_ok=True)
+    _make(out.parent)
     vendor = Implementation(organization=organization, product=product, url=url)
     order = Order(runs, profile, out, vendor, kafka, challenge)
     evidence = evidence_file(out)
@@ -117,10 +117,19 @@ def compare(
     from pytest_kmigrate.recording.writing import replace_text
 
     compared = columns(certificates)
-    out.mkdir(parents=True, exist_ok=True)
+    _make(out)
     for name, content in (("comparison.md", comparison_markdown(compared)), ("index.html", comparison_page(compared))):
         replace_text(out / name, content)
         say(f"{name}: {out / name}")
+
+
+def _make(folder: Path) -> None:
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WrongUseError(f"--out: expected {folder} as a folder, got {error.strerror}; name another") from error
 
 
 def _issuer(out: Path, key: Path | None) -> "SigningKey":

@@ -106,3 +106,16 @@ def test_the_command_writes_both(
     status, _ = command(capfd, monkeypatch, "compare", *two, "--out", folder)
     assert status == 0
     assert sorted(each.name for each in folder.iterdir()) == ["comparison.md", "index.html"]
+
+
+@pytest.mark.parametrize("words", [("compare", "x.kmcert", "--out", "y"), ("certify", "runs", "--out", "y/x.kmcert")])
+def test_an_out_that_is_no_folder_is_named(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Not by a number of the system."""
+    monkeypatch.chdir(out.parent)
+    certified(runs_of(out), out)
+    Path("y").write_text("")
+    profile = ("--profile", "kip-866") if words[0] == "certify" else ()
+    status, printed = command(capfd, monkeypatch, *words, *profile)
+    assert (status, printed) == (2, "--out: expected y as a folder, got File exists; name another\n")
