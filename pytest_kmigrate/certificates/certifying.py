@@ -136,7 +136,8 @@ def too_early(issued: datetime, claims: Claims) -> str:
 def _artifact(claims: Claims) -> str:
     artifact, image = claims.artifact, claims.artifact.image
     build = "" if artifact.is_release else " (a build, no release of Apache Kafka)"
-    return f"{artifact.name}{build}" + (f" in the image {image.name}" if image else "")
+    members = f" with members by {claims.members}" if claims.members else ""
+    return f"{artifact.name}{build}" + (f" in the image {image.name}" if image else "") + members
 
 
 def _statement(order: Order, claims: Claims, packed: Packed, signers: Sequence[Signer]) -> Statement:

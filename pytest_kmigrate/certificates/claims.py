@@ -47,6 +47,7 @@ def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str 
     return Claims(
         profile=Profile(id=profile, release=version("pytest-kmigrate"), plan=plan(profile).digest),
         artifact=_artifact(evidence),
+        members=evidence.members,
         harness=_harness(evidence.runs),
         hosts=_hosts(evidence.runs),
         offers=_offers(evidence.runs),

@@ -131,7 +131,7 @@ def _certificate(column: Column) -> list[str]:
     graded = [claims.strict, claims.apache, counted]
     return [
         column.name,
-        f"{claims.artifact.name}{release}",
+        f"{claims.artifact.name}{release}{f', members by {claims.members}' if claims.members else ''}",
         *graded,
         column.assurance,
         column.signer,

@@ -1,6 +1,7 @@
 """Reads what a certificate counts from a folder of runs: each complete run, and what sessions have noted."""
 
 import hashlib
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from pytest_kmigrate.recording.verdicts import stored_verdicts
 
 _STREAMS = ("history.jsonl", "metrics/", "znodes/", "operations/", "zookeeper/")
 """Files whose contents no two runs share."""
+_REFERENCE = "the reference implementation of pytest-kmigrate"
 _MOST_SHARED = 0.5
 """The share of its events that a run may have at the same nanosecond as another; of two honest ones, 0.01 was seen."""
 _EMPTY = hashlib.sha256(b"").hexdigest()
@@ -69,6 +71,8 @@ class Evidence:
     """SHA-256 of the software under test."""
     image: ContainerImage | None = None
     """The container image that it comes in."""
+    members: str | None = None
+    """What ran the members of groups, where the document is about them."""
 
     def possible(self, profile: str) -> list[PlannedTest]:
         """The tests of the plan that this Kafka can run with what one of the providers offers."""
@@ -93,7 +97,8 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
     runs = [_read(folder, profile, noted) for folder in folders]
     version, digest = _software(root, runs, kafka)
     counted = tuple(_without_repetitions(_of_software(runs, version, digest)))
-    return Evidence(counted, tuple(sessions), version, digest, _image(root, counted))
+    members = _members(root, profile, counted)
+    return Evidence(counted, tuple(sessions), version, digest, _image(root, counted), members)
 
 
 def complete_runs(root: Path) -> list[RunFolder]:
@@ -179,6 +184,20 @@ def _image(root: Path, runs: Sequence[RunEvidence]) -> ContainerImage | None:
         got = ", ".join(sorted(f"{each.name} ({each.sha256[:12]})" if each else "none" for each in found))
         raise WrongUseError(f"{root}: expected runs in one image, as its scripts and Java are certified too, got {got}")
     return min((each for each in found if each), key=lambda each: each.name, default=None)
+
+
+def _members(root: Path, profile: str, runs: Sequence[RunEvidence]) -> str | None:
+    """What ran the members of these runs; WrongUseError if that were several: one could pass for another."""
+    if document(profile).members is None:
+        return None
+    given = [run.header.extra.get("member") for run in runs]
+    found = {shlex.join(map(str, each)) if isinstance(each, list) and each else _REFERENCE for each in given}
+    if len(found) > 1:
+        got = "; ".join(sorted(found))
+        raise WrongUseError(
+            f"{root}: expected runs of members by one command, got {got}: certify each from its own folder"
+        )
+    return found.pop()
 
 
 def _image_of(run: RunEvidence) -> ContainerImage | None:

@@ -11,7 +11,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from pytest_kmigrate.certificates import evidence_of_runs
 from pytest_kmigrate.certificates.challenge import tasks
+from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.planning.plan import plan
 from pytest_kmigrate.model.errors import CertificateError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.history import RunHeader
@@ -212,6 +214,28 @@ def test_a_build_and_what_was_not_offered_are_told(
     assert "Apache Kafka 3.6.0+acme.cdcdcdcd (a build, no release of Apache Kafka) on kip-866: " in printed
     (line,) = [line for line in printed.splitlines() if line.startswith("not offered by the provider process")]
     assert ", links, " in line
+
+
+def about_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the document of these runs be about members of groups."""
+    own = replace(document("kip-866"), members=document("kip-125").members)
+    monkeypatch.setattr(evidence_of_runs, "document", lambda _: own)
+
+
+def test_the_reference_does_not_pass_for_a_consumer_of_the_vendors(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runs are named as such, and not mixed with those of another command."""
+    about_members(monkeypatch)
+    claims = certified(runs_of(out), out).predicate.claims
+    assert claims.members == "the reference implementation of pytest-kmigrate"
+    assert verified(out).statement.predicate.conclusion.startswith(
+        "Apache Kafka 3.6.0 with members by the reference implementation of pytest-kmigrate on kip-866: "
+    )
+    header = header_of(4)
+    make_run(runs_of(out), replace(header, extra={**header.extra, "member": ["acme", "--group"]}))
+    with pytest.raises(
+        WrongUseError, match=r"expected runs of members by one command, got acme --group; the reference"
+    ):
+        certified(runs_of(out), out)
 
 
 def test_keys_of_other_kinds_in_sessions_are_named(out: Path) -> None:
