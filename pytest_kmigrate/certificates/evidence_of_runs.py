@@ -1,6 +1,7 @@
 """Reads what a certificate counts from a folder of runs: each complete run, and what sessions have noted."""
 
 import hashlib
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from pytest_kmigrate.recording.verdicts import stored_verdicts
 
 _STREAMS = ("history.jsonl", "metrics/", "znodes/", "operations/", "zookeeper/")
 """Files whose contents no two runs share."""
+_SHA256 = re.compile("[0-9a-f]{64}")
 _REFERENCE = "the reference implementation of pytest-kmigrate"
 _MOST_SHARED = 0.5
 """The share of its events that a run may have at the same nanosecond as another; of two honest ones, 0.01 was seen."""
@@ -159,7 +161,7 @@ def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tup
     found = {(run.header.kafka, digest) for run in runs if (digest := _digest(run)) is not None}
     chosen = {each for each in found if kafka in (None, each[0])}
     if not chosen:
-        got = ", ".join(sorted({version for version, _ in found})) or "none"
+        got = ", ".join(sorted({version for version, _ in found})) or "none that has the SHA-256 of its jars"
         raise WrongUseError(f"{root}: expected runs of Kafka {kafka or 'of any version'}, got {got}")
     if len({version for version, _ in chosen}) > 1:
         got = ", ".join(sorted({version for version, _ in chosen}))
@@ -172,9 +174,13 @@ def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tup
 
 
 def _digest(run: RunEvidence) -> str | None:
-    """The digest of the software under test; a topology may have other releases beside it."""
+    """The digest of the software under test; a topology may have other releases beside it.
+
+    None also where it is of no jars, as in runs of the provider that plays Kafka.
+    """
     name = name_under_test(run.header)
-    return None if name is None else (run.header.digests or {})[name]
+    digest = (run.header.digests or {}).get(name or "", "")
+    return digest if _SHA256.fullmatch(digest) else None
 
 
 def _image(root: Path, runs: Sequence[RunEvidence]) -> ContainerImage | None:

@@ -176,7 +176,7 @@ def _show(statement: "Statement") -> None:
     predicate = statement.predicate
     vendor, claims = predicate.implementation, predicate.claims
     named = plain(" ".join(filter(None, (vendor.organization, vendor.product))) or claims.artifact.name)
-    rows = [row for row in claims.rows if row.strict != "CONFORMS"]
+    rows = sorted((row for row in claims.rows if row.strict != "CONFORMS"), key=_worst_first)
     heads = ("requirement", "part", "by the document", "by Apache's baseline", "runs", "known as, or why")
     listed = [
         (
@@ -194,8 +194,15 @@ def _show(statement: "Statement") -> None:
         say(BASELINES)
     if len(rows) > len(listed):
         say(f"{len(rows) - len(listed)} more requirements that do not conform are in the certificate")
-    _show_what_is_missing(claims)
+    _show_what_made_it(claims)
     say(plain(predicate.conclusion))
+
+
+def _worst_first(row: "Row") -> tuple[int, ...]:
+    """Violations that nothing explains, then all others, before what is open: the first rows are listed only."""
+    from pytest_kmigrate.model.verdict import Outcome
+
+    return (row.apache != "VIOLATES", -Outcome[row.strict], row.part != "core")
 
 
 def _known_or_why(row: "Row") -> str:
@@ -204,13 +211,24 @@ def _known_or_why(row: "Row") -> str:
     return ", ".join([*row.deviations, *row.known_bugs]) or shorten(row.reason, 120)
 
 
-def _show_what_is_missing(claims: "Claims") -> None:
+def _show_what_made_it(claims: "Claims") -> None:
     from pytest_kmigrate.cli.console import plain, say
 
+    for host in claims.hosts:
+        machine = f"{host.cores} cores, {host.memory_mb} MB, kernel {host.kernel}"
+        say(plain(f"made by the provider {host.provider} on a machine with {machine}: {host.runs} runs"))
+    for harness in claims.harness:
+        say(plain(f"made and judged by pytest-kmigrate {harness.version} ({harness.sha256[:12]}): {harness.runs} runs"))
     for offer in claims.offers:
         if offer.lacking:
             lacking = f"{', '.join(offer.lacking)} ({offer.runs} runs)"
             say(f"not offered by the provider {plain(offer.provider)}, so not tested there: {lacking}")
+    _show_what_did_not_run(claims)
+
+
+def _show_what_did_not_run(claims: "Claims") -> None:
+    from pytest_kmigrate.cli.console import plain, say
+
     for session in claims.sessions:
         for what, runs in (("left out", session.left_out), ("interrupted", session.interrupted)):
             if runs:
@@ -218,6 +236,8 @@ def _show_what_is_missing(claims: "Claims") -> None:
     not_counted = [run for run in claims.runs if not run.counts]
     for run in not_counted[:_MOST_ROWS]:
         say(plain(f"does not count: {run.run}: {run.reason}"))
+    if len(not_counted) > _MOST_ROWS:
+        say(f"{len(not_counted) - _MOST_ROWS} more runs that do not count are in the certificate")
     for test in claims.untested[:_MOST_ROWS]:
         say(plain(f"ran less often than the plan asks for: {test}"))
     if len(claims.untested) > _MOST_ROWS:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pytest_kmigrate.certificates import evidence_of_runs
+from pytest_kmigrate.certificates.certifying import evidence_file
 from pytest_kmigrate.certificates.challenge import tasks
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.planning.plan import plan
@@ -20,6 +21,7 @@ from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.recording.recorder import write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import note_end_of_run
+from pytest_kmigrate.recording.sources import harness_digest
 from tests.unit.certificates.vendors import (
     certified,
     command,
@@ -167,6 +169,27 @@ def test_words_of_a_vendor_are_words(
     assert [line.split(":")[1] for line in printed.splitlines() if line.startswith("verified")] == [" INCONCLUSIVE"]
 
 
+def test_violations_are_listed_first(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thirty rows are listed; those that are open would hide them."""
+    certified(runs_of(out), out)
+    rows: list[str] = []
+
+    def violated(statement: dict[str, Any]) -> None:
+        for row, apache in zip(
+            statement["predicate"]["claims"]["rows"][-2:], ("INCONCLUSIVE", "VIOLATES"), strict=True
+        ):
+            row |= {"strict": "VIOLATES", "apache": apache}
+            rows.append(row["id"])
+
+    sign_anew(out, violated)
+    evidence_file(out).unlink()
+    _, printed = command(capfd, monkeypatch, "verify", out)
+    listed = [line.split()[1] for line in printed.splitlines() if "K866-" in line][:2]
+    assert listed == rows[::-1]
+
+
 def issued(at: str) -> Callable[[dict[str, Any]], None]:
     """The certificate says that it was issued then."""
     return lambda statement: statement["predicate"].update(issued_at=at)
@@ -214,6 +237,18 @@ def test_a_build_and_what_was_not_offered_are_told(
     assert "Apache Kafka 3.6.0+acme.cdcdcdcd (a build, no release of Apache Kafka) on kip-866: " in printed
     (line,) = [line for line in printed.splitlines() if line.startswith("not offered by the provider process")]
     assert ", links, " in line
+    assert "made by the provider process on a machine with " in printed
+    assert f"made and judged by pytest-kmigrate 0.1.0 ({harness_digest()[:12]}): 1 runs" in printed
+
+
+def test_what_is_played_is_no_kafka(out: Path) -> None:
+    """A digest that is none is compared with no release's jars."""
+    shutil.rmtree(runs_of(out))
+    header = header_of(1)
+    more = {**header.extra, "distribution_digests": {"3.6.0": "fake-3.6.0"}}
+    make_run(runs_of(out), replace(header, provider="fake", extra=more))
+    with pytest.raises(WrongUseError, match="expected runs of Kafka of any version, got none that has the SHA-256"):
+        certified(runs_of(out), out)
 
 
 def about_members(monkeypatch: pytest.MonkeyPatch) -> None:
