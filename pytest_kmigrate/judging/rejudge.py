@@ -63,7 +63,9 @@ def judge_again(path: Path, profile: str | None = None, *, has_reports: bool = T
     differences: tuple[str, ...] = ()
     if has_stored and by.id == own:
         stored = stored_verdicts(folder)
-        differences = _differences(stored, verdicts, is_by_requirement=has_outcomes_by_requirement(folder))
+        # What seals a run writes outcomes by requirement, too: verdicts without them were written by others.
+        is_by_requirement = is_sealed or has_outcomes_by_requirement(folder)
+        differences = _differences(stored, verdicts, is_by_requirement=is_by_requirement)
     return JudgedAgain(history.header, verdicts, by.id, is_complete, is_sealed, has_stored, differences)
 
 
