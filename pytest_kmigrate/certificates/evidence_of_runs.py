@@ -18,7 +18,7 @@ from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.judging.planning.planned import departures
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome
@@ -153,7 +153,12 @@ def _from_plan(events: Sequence[Event], header: RunHeader) -> Iterator[str]:
     if planned is None:
         yield f"the plan of {header.profile} has no test {header.test_id}"
     else:
-        yield from map(str, departures(header, events, planned))
+        try:
+            yield from map(str, departures(header, events, planned))
+        except (TypeError, AttributeError) as error:
+            raise RunFolderError(
+                f"{header.run_id}: expected events as this release records them, got {error}"
+            ) from error
 
 
 def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tuple[str, str]:

@@ -215,6 +215,36 @@ def test_keys_of_other_kinds_in_sessions_are_named(out: Path) -> None:
         certified(runs_of(out), out)
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda folder: folder.metrics, "expected evidence as this release records it, got TypeError"),
+        (lambda folder: folder.history, "expected events as this release records them, got unhashable type"),
+    ],
+)
+def test_values_that_no_recorder_writes_are_no_defect_of_ours(
+    out: Path, change: Callable[[RunFolder], Path], named: str
+) -> None:
+    """The run is named, and no reader is asked to report a defect."""
+
+    def edited(lines: list[Line]) -> list[Line]:
+        return [
+            {**line, "at_ns": [1]}
+            if "values" in line
+            else {**line, "data": {**line["data"], "state": {}}}
+            if line["kind"] == "state"
+            else line
+            for line in lines
+        ]
+
+    folder = folders(out)[0]
+    change_lines(change(folder), edited)
+    write_manifest(folder)
+    noted_anew(runs_of(out))
+    with pytest.raises(KmigrateError, match=rf"{folder.path.name}: {named}"):
+        certified(runs_of(out), out)
+
+
 def test_sizes_of_a_machine_may_be_anything(out: Path) -> None:
     """The sizes are shown, and nothing follows from them."""
     for folder in folders(out):
