@@ -1,14 +1,17 @@
 """The evidence of a certificate: one archive of run folders and sessions, without reports and without secrets."""
 
 import hashlib
-import json
+import shutil
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 
-from pytest_kmigrate.model.errors import CertificateError, WrongUseError
+from pytest_kmigrate.model.errors import CertificateError, EnvironmentLackError, WrongUseError
+from pytest_kmigrate.recording.reading import digests_of
 from pytest_kmigrate.recording.run_folder import RunFolder, is_derived
 from pytest_kmigrate.recording.sessions import SESSIONS
 from pytest_kmigrate.redaction import line_with_secret
@@ -47,6 +50,10 @@ def pack(root: Path, folders: Sequence[RunFolder], sessions: Sequence[Path], fil
                 member.compress_type = zipfile.ZIP_STORED if path.suffix in _BINARY else zipfile.ZIP_DEFLATED
                 archive.writestr(member, content)
         partial.replace(file)
+    except OSError as error:
+        raise EnvironmentLackError(
+            f"{file}: the evidence cannot be written: {error.strerror}; make room, or name another file by --out"
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
     return packed(file)
@@ -72,8 +79,9 @@ def unpack(file: Path, into: Path) -> list[RunFolder]:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             _must_be_plain(file, members)
+            _must_have_room(file, into, members)
             archive.extractall(into)
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, LZMAError, OSError, EOFError, ValueError, RuntimeError) as error:
         raise CertificateError(f"{file}: expected an archive of run folders, got another file: {error}") from error
     folders = [RunFolder(path.parent) for path in sorted(into.rglob("manifest.json"))]
     _must_belong(file, into, folders, [into / each.filename for each in members])
@@ -83,15 +91,9 @@ def unpack(file: Path, into: Path) -> list[RunFolder]:
 def _members(folders: Sequence[RunFolder], sessions: Sequence[Path]) -> Iterator[Path]:
     yield from sessions
     for folder in folders:
-        names = _named(folder)
+        names, _ = digests_of(folder)
         yield folder.manifest
         yield from (folder.path / name for name in sorted(names) if not is_derived(name))
-
-
-def _named(folder: RunFolder) -> set[str]:
-    """What a manifest names; it was compared with the folder before."""
-    listed = json.loads(folder.manifest.read_bytes()).get("sha256")
-    return set(listed) if isinstance(listed, dict) else set()
 
 
 def _must_hold_no_secret(path: Path, content: bytes) -> None:
@@ -115,6 +117,7 @@ def _must_be_plain(file: Path, members: Iterable[zipfile.ZipInfo]) -> None:
             path.is_absolute()
             or ".." in path.parts
             or "\\" in each.filename
+            or path.as_posix() != each.filename
             or kind not in (0, 0o100000)
             or each.is_dir()
         ):
@@ -129,8 +132,18 @@ def _must_be_plain(file: Path, members: Iterable[zipfile.ZipInfo]) -> None:
             raise CertificateError(f"{file}: expected evidence, got {size} bytes or more in it; do not unpack it")
 
 
+def _must_have_room(file: Path, into: Path, members: Iterable[zipfile.ZipInfo]) -> None:
+    """Before anything is written, as a small archive may hold a great deal."""
+    size, free = sum(each.file_size for each in members), shutil.disk_usage(into).free
+    if size > free:
+        raise EnvironmentLackError(
+            f"{file}: expected room for {size // 2**20} MB, got {free // 2**20} MB in {into.parent}: make room, or "
+            "name another folder by TMPDIR"
+        )
+
+
 def _must_belong(file: Path, root: Path, folders: Sequence[RunFolder], members: Sequence[Path]) -> None:
-    known = {folder.path / name for folder in folders for name in _named(folder)}
+    known = {folder.path / name for folder in folders for name in digests_of(folder)[0]}
     known |= {folder.manifest for folder in folders}
     foreign = [each for each in members if each not in known and each.name != SESSIONS]
     if foreign:

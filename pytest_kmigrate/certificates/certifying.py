@@ -1,6 +1,6 @@
 """Certifies: from a folder of runs to a signed certificate and the file of its evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.envelope import sealed
 from pytest_kmigrate.certificates.evidence_of_runs import complete_runs, session_files
 from pytest_kmigrate.certificates.judging_again import Progress, differing
-from pytest_kmigrate.certificates.keys import SigningKey
+from pytest_kmigrate.certificates.keys import SigningKey, fingerprint
 from pytest_kmigrate.certificates.results import results_file, results_of
 from pytest_kmigrate.certificates.statement import (
     PREDICATE_TYPE,
@@ -22,13 +22,21 @@ from pytest_kmigrate.certificates.statement import (
     Signer,
     Statement,
 )
-from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
+from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError, WrongUseError
+from pytest_kmigrate.recording.reading import read_header
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.writing import replace_text
 
 CERTIFICATE, EVIDENCE = ".kmcert", ".kmevidence.zip"
 
+_TIME_OF_RUN = len("20260301T101500")
+"""The id of a run begins with its start."""
+
 LIMITS = (
     "The vendor ran the tests; a program can invent evidence that fits together, and nothing in it shows that.",
-    "Runs of a folder that was removed with its sessions leave no trace; only a challenge by the reader answers that.",
+    "A run that was removed with its lines of sessions.jsonl leaves no trace: seeds and outcomes may have been chosen.",
+    "Only a challenge answers that: a nonce of the reader that is newer than the build.",
+    "Times are those of the vendor's clock.",
     "The bound of a requirement holds for the topologies, seeds and machine of these runs.",
 )
 
@@ -52,11 +60,10 @@ def certify(order: Order, issuer: SigningKey, witnesses: Sequence[SigningKey], p
     evidence, ClusterError for a challenge without its runs.
     """
     evidence = evidence_file(order.out)
+    _must_be_others(issuer, witnesses)
     claims = claims_of(order.runs, order.profile, kafka=order.kafka, nonce=order.nonce)
     wanted = {each.run for each in claims.runs}
-    folders = [each for each in complete_runs(order.runs) if each.path.name in wanted]
-    if len(folders) != len(wanted):
-        raise RunFolderError(f"{order.runs}: expected each run in a folder named by its id; do not rename folders")
+    folders = _folders_of(order.runs, wanted)
     if wrong := differing(folders, progress, has_reports=True):
         more = f"; and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         raise RunFolderError(f"{wrong[0]}{more}: such evidence certifies nothing")
@@ -64,8 +71,8 @@ def certify(order: Order, issuer: SigningKey, witnesses: Sequence[SigningKey], p
     signers = [Signer(role="issuer", ed25519=issuer.public.hex())]
     signers += [Signer(role="witness", ed25519=each.public.hex()) for each in witnesses]
     statement = _statement(order, claims, packed, signers)
-    order.out.write_bytes(sealed(statement.plain(), [issuer, *witnesses]))
-    results_file(order.out).write_bytes(sealed(results_of(statement), [issuer, *witnesses]))
+    for file, content in ((order.out, statement.plain()), (results_file(order.out), results_of(statement))):
+        replace_text(file, sealed(content, [issuer, *witnesses]).decode())
     return statement
 
 
@@ -76,30 +83,72 @@ def evidence_file(certificate: Path) -> Path:
     return certificate.with_suffix(EVIDENCE)
 
 
+def _must_be_others(issuer: SigningKey, witnesses: Sequence[SigningKey]) -> None:
+    public = [each.public for each in (issuer, *witnesses)]
+    if twice := [each for each in public if public.count(each) > 1]:
+        raise WrongUseError(
+            f"--witness: expected keys of other parties, each once, got sha256:{fingerprint(twice[0])} twice"
+        )
+
+
+def _folders_of(runs: Path, wanted: Collection[str]) -> list[RunFolder]:
+    """The folder of each of these runs; RunFolderError if one was renamed, or is there twice."""
+    found: dict[str, RunFolder] = {}
+    for folder in complete_runs(runs):
+        run = read_header(folder).run_id
+        if run not in wanted:
+            continue
+        if run in found:
+            raise RunFolderError(f"{folder.path}: expected run {run} once, got {found[run].path}, too: remove one")
+        if folder.path.name != run:
+            raise RunFolderError(
+                f"{folder.path}: expected each run in a folder named by its id, got that of {run}: name it so again"
+            )
+        found[run] = folder
+    return list(found.values())
+
+
 def conclusion(claims: Claims) -> str:
     """One sentence about the whole."""
     core, extended = claims.parts
     apart = f" ({claims.apache} where known deviations conform)" if claims.apache != claims.strict else ""
     left = sum(len(each.left_out) for each in claims.sessions)
+    cut = sum(len(each.interrupted) for each in claims.sessions)
     missing = f" {left} noted runs are left out." if left else "" if claims.sessions else " No session was noted."
+    missing += f" Noted runs that were interrupted, so that their outcomes are unknown: {cut}." if cut else ""
     rare = f"; tests that ran less often than the plan asks for: {len(claims.untested)}" if claims.untested else ""
     counted = f"{sum(run.counts for run in claims.runs)} of {len(claims.runs)} runs count"
     return (
-        f"{_artifact(claims)} on {claims.profile.id}: {claims.strict}{apart}; of {core.required} core requirements "
-        f"{core.conforming_strict} conform ({core.conforming_apache} by the baseline of Apache Kafka), of "
-        f"{extended.required} others {extended.conforming_strict}; {counted}{rare}.{missing}"
+        f"{_artifact(claims)} on {claims.profile.id}: {claims.strict}{apart}; of {core.required} core requirements, "
+        f"those of the level MUST, {core.conforming_strict} conform ({core.conforming_apache} by the baseline of "
+        f"Apache Kafka), of {extended.required} others {extended.conforming_strict}; {counted}{rare}.{missing}"
     )
 
 
+def too_early(issued: datetime, claims: Claims) -> str:
+    """What is wrong with a time of issue that is before the start of the last run; empty if it is not."""
+    started = max((run.run[:_TIME_OF_RUN] for run in claims.runs), default="")
+    if f"{issued.astimezone(UTC):%Y%m%dT%H%M%S}" >= started:
+        return ""
+    return f"expected a time after the last run began ({started}, UTC), got {issued.isoformat()}"
+
+
 def _artifact(claims: Claims) -> str:
-    image = claims.artifact.image
-    return f"{claims.artifact.name} in the image {image.name}" if image else claims.artifact.name
+    artifact, image = claims.artifact, claims.artifact.image
+    build = "" if artifact.is_release else " (a build, no release of Apache Kafka)"
+    members = f" with members by {claims.members}" if claims.members else ""
+    return f"{artifact.name}{build}" + (f" in the image {image.name}" if image else "") + members
 
 
 def _statement(order: Order, claims: Claims, packed: Packed, signers: Sequence[Signer]) -> Statement:
+    issued = datetime.now(UTC)
+    if early := too_early(issued, claims):
+        raise EnvironmentLackError(
+            f"{order.runs}: {early} by the clock of this machine: set it right, then certify again"
+        )
     predicate = Predicate(
         schema_version=1,
-        issued_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        issued_at=issued.isoformat(timespec="seconds"),
         assurance="challenged" if claims.challenge else "self-run",
         limits=list(LIMITS),
         conclusion=conclusion(claims),

@@ -47,6 +47,7 @@ def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str 
     return Claims(
         profile=Profile(id=profile, release=version("pytest-kmigrate"), plan=plan(profile).digest),
         artifact=_artifact(evidence),
+        members=evidence.members,
         harness=_harness(evidence.runs),
         hosts=_hosts(evidence.runs),
         offers=_offers(evidence.runs),
@@ -89,7 +90,7 @@ def _host(run: RunEvidence) -> Iterator[str]:
     host = run.header.extra.get("host")
     known = host if isinstance(host, dict) else {}
     yield from (str(known.get("boot", "unknown")), str(known.get("kernel", "unknown")))
-    yield from (str(known.get("cores", 0)), str(known.get("memory_mb", 0)))
+    yield from (str(size) if type(size := known.get(key)) is int else "0" for key in ("cores", "memory_mb"))
 
 
 def _offers(runs: Sequence[RunEvidence]) -> list[Offer]:

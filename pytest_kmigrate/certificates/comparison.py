@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.statement import Claims, Row, Statement
 from pytest_kmigrate.certificates.verifying import BY_GRADE, read_certificate
@@ -15,7 +16,20 @@ from pytest_kmigrate.reports.pages.markup import table as markdown_table
 from pytest_kmigrate.reports.pages.page import site_of
 from pytest_kmigrate.reports.site.views import View, section
 
-_SIGNATURES = "Signatures were checked by the keys in the certificates. `kmigrate verify` checks evidence."
+_SIGNATURES = (
+    "Only the signatures were checked, by the keys in the certificates: names and figures are the vendors' own. "
+    "`kmigrate verify` checks each with its evidence."
+)
+_GRADES = (
+    "A grade is about the requirements of the level MUST. Success: each conforms in as many runs as the plan asks for, "
+    "and no noted run or planned test is missing. Failed: one is violated. Partial: anything else."
+)
+BASELINES = (
+    "Runs: those that could have violated the requirement, of those that the plan asks for. At most: the share of runs "
+    "that may violate it all the same, at 95 % confidence. By the document: what it says alone. By Apache's baseline: "
+    "what Apache Kafka is known to do instead counts as conforming, and its known bugs as open."
+)
+"""What the heads of tables mean."""
 _HEADS = ("Certificate", "Kafka", "By the document", "By Apache's baseline", "Runs", "Assurance", "Signed by")
 
 
@@ -36,6 +50,12 @@ class Column:
         """The beginning of its issuer's fingerprint."""
         issuer = next(each for each in self.statement.predicate.signers if each.role == "issuer")
         return f"sha256:{fingerprint(bytes.fromhex(issuer.ed25519))[:16]}"
+
+    @property
+    def assurance(self) -> str:
+        """How its runs came about; whose nonce it was, only the reader knows."""
+        challenge = self.claims.challenge
+        return f"challenged by {challenge.nonce}" if challenge else self.statement.predicate.assurance
 
     def row(self, requirement: str) -> Row | None:
         """What it states of a requirement."""
@@ -63,9 +83,12 @@ def comparison_page(compared: Sequence[Column]) -> str:
     overview = table(_HEADS, [_certificate_cells(each) for each in compared])
     names = [each.name for each in compared]
     matrix = table(("Requirement", *names), [_row_cells(row, compared) for row in _ids(compared)])
-    by = "By the document alone, with the runs that count."
+    by = f"Each outcome is that by the document. {BASELINES}"
     views = [
-        ("Overview", View("overview", title, _SIGNATURES.replace("`", ""), overview + _conclusions(compared))),
+        (
+            "Overview",
+            View("overview", title, f"{_SIGNATURES.replace('`', '')} {_GRADES}", overview + _conclusions(compared)),
+        ),
         ("Requirements", View("requirements", "Requirements", by, matrix)),
     ]
     return site_of(title, views)
@@ -78,10 +101,16 @@ def comparison_markdown(compared: Sequence[Column]) -> str:
     differing = [[cell_code(row), *(escaped(_described(each.row(row))) for each in compared)] for row in ids]
     parts = [
         f"# {len(compared)} certificates of {escaped(compared[0].claims.profile.id)}",
-        _SIGNATURES,
+        f"{_SIGNATURES} {_GRADES}",
         markdown_table(_HEADS, rows),
         f"## {len(differing)} requirements on which they differ",
-        markdown_table(("Requirement", *(each.name for each in compared)), differing) if differing else "None.",
+        *(
+            [BASELINES, markdown_table(("Requirement", *(each.name for each in compared)), differing)]
+            if differing
+            else ["None."]
+        ),
+        "## What no certificate proves",
+        "\n".join(f"- {escaped(each)}" for each in compared[0].statement.predicate.limits),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -102,9 +131,9 @@ def _certificate(column: Column) -> list[str]:
     graded = [claims.strict, claims.apache, counted]
     return [
         column.name,
-        f"{claims.artifact.name}{release}",
+        f"{claims.artifact.name}{release}{f', members by {claims.members}' if claims.members else ''}",
         *graded,
-        column.statement.predicate.assurance,
+        column.assurance,
         column.signer,
     ]
 
@@ -116,7 +145,9 @@ def _certificate_cells(column: Column) -> list[Cell]:
 
 
 def _row_cells(requirement: str, compared: Sequence[Column]) -> list[Cell]:
-    return [Cell(text(requirement)), *(_cell(each.row(requirement)) for each in compared)]
+    listed = {each.id: each.statement for each in requirements(compared[0].claims.profile.id)}
+    stated = folded("what it says", text(listed[requirement])) if requirement in listed else ""
+    return [Cell(text(requirement) + stated, sort=requirement), *(_cell(each.row(requirement)) for each in compared)]
 
 
 def _cell(row: Row | None) -> Cell:

@@ -1,7 +1,9 @@
 """Reads what a certificate counts from a folder of runs: each complete run, and what sessions have noted."""
 
 import hashlib
-import json
+import re
+import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,16 +18,21 @@ from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.judging.planning.planned import departures
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
+from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.recording.reading import read_events, read_header, read_history
+from pytest_kmigrate.recording.reading import digests_of, read_events, read_header, read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import SESSIONS, RecordedRun, RecordedSession, recorded_sessions
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
 _STREAMS = ("history.jsonl", "metrics/", "znodes/", "operations/", "zookeeper/")
 """Files whose contents no two runs share."""
+_SHA256 = re.compile("[0-9a-f]{64}")
+_REFERENCE = "the reference implementation of pytest-kmigrate"
+_MOST_SHARED = 0.5
+"""The share of its events that a run may have at the same nanosecond as another; of two honest ones, 0.01 was seen."""
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
 
@@ -42,6 +49,8 @@ class RunEvidence:
     """Whether known bugs and deviations explain each verdict that violates."""
     streams: frozenset[str]
     """Digests of its evidence."""
+    moments: frozenset[int]
+    """When its events were recorded, in nanoseconds: two runs share hardly any."""
     departs: str = ""
     """Why it is not what the plan, or its session, has; empty if it is."""
     is_void: bool = False
@@ -64,6 +73,8 @@ class Evidence:
     """SHA-256 of the software under test."""
     image: ContainerImage | None = None
     """The container image that it comes in."""
+    members: str | None = None
+    """What ran the members of groups, where the document is about them."""
 
     def possible(self, profile: str) -> list[PlannedTest]:
         """The tests of the plan that this Kafka can run with what one of the providers offers."""
@@ -78,13 +89,18 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
     ``kafka``: which one, if there are several.
     """
     wanted = {profile, *document(profile).judges_runs_of}
-    folders = [folder for folder in complete_runs(root) if read_header(folder).profile in wanted]
+    by_profile = [(read_header(folder).profile, folder) for folder in complete_runs(root)]
+    folders = [folder for own, folder in by_profile if own in wanted]
+    if not folders:
+        got = ", ".join(sorted({own for own, _ in by_profile}))
+        raise WrongUseError(f"{root}: expected runs of {profile}, got runs of {got} only: name another by --profile")
     sessions = [each for file in session_files(root) for each in recorded_sessions(file.read_bytes(), str(file))]
     noted = {run.run_id: run for each in sessions for run in each.runs}
     runs = [_read(folder, profile, noted) for folder in folders]
     version, digest = _software(root, runs, kafka)
     counted = tuple(_without_repetitions(_of_software(runs, version, digest)))
-    return Evidence(counted, tuple(sessions), version, digest, _image(root, counted))
+    members = _members(root, profile, counted)
+    return Evidence(counted, tuple(sessions), version, digest, _image(root, counted), members)
 
 
 def complete_runs(root: Path) -> list[RunFolder]:
@@ -94,6 +110,10 @@ def complete_runs(root: Path) -> list[RunFolder]:
     ]
     if not found:
         raise WrongUseError(f"{root}: expected complete run folders (with run.json and manifest.json) in it, got none")
+    if found[0].path == root:
+        raise WrongUseError(
+            f"{root}: expected a folder of runs, got one run: give the folder that it is in, {root.parent}"
+        )
     return found
 
 
@@ -109,11 +129,14 @@ def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> 
     if header.profile != profile:
         rows |= outcomes_by_requirement(evidence_by(document(profile), read_history(folder)))
     manifest = hashlib.sha256(content).hexdigest()
-    digests = json.loads(content)["sha256"]
+    digests, _ = digests_of(folder)
     streams = {digest for name, digest in digests.items() if name.startswith(_STREAMS)} - {_EMPTY}
-    departs = "; ".join([*_unnoted(header, manifest, noted), *_from_plan(folder, header)])
+    events = read_events(folder)
+    departs = "; ".join([*_unnoted(header, manifest, noted), *_from_plan(events, header)])
+    moments = frozenset(each.at_ns for each in events)
     is_known = all(each.known_bugs for each in stored if each.outcome is Outcome.VIOLATES)
-    return RunEvidence(folder, header, manifest, outcome_of(stored), rows, is_known, frozenset(streams), departs)
+    outcome = outcome_of(stored)
+    return RunEvidence(folder, header, manifest, outcome, rows, is_known, frozenset(streams), moments, departs)
 
 
 def _unnoted(header: RunHeader, manifest: str, noted: Mapping[str, RecordedRun]) -> Iterator[str]:
@@ -125,12 +148,17 @@ def _unnoted(header: RunHeader, manifest: str, noted: Mapping[str, RecordedRun])
         yield f"its session noted {got} manifest, but the folder has {manifest[:12]}"
 
 
-def _from_plan(folder: RunFolder, header: RunHeader) -> Iterator[str]:
+def _from_plan(events: Sequence[Event], header: RunHeader) -> Iterator[str]:
     planned = plan(header.profile).tests.get(header.test_id)
     if planned is None:
         yield f"the plan of {header.profile} has no test {header.test_id}"
     else:
-        yield from map(str, departures(header, read_events(folder), planned))
+        try:
+            yield from map(str, departures(header, events, planned))
+        except (TypeError, AttributeError) as error:
+            raise RunFolderError(
+                f"{header.run_id}: expected events as this release records them, got {error}"
+            ) from error
 
 
 def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tuple[str, str]:
@@ -138,7 +166,7 @@ def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tup
     found = {(run.header.kafka, digest) for run in runs if (digest := _digest(run)) is not None}
     chosen = {each for each in found if kafka in (None, each[0])}
     if not chosen:
-        got = ", ".join(sorted({version for version, _ in found})) or "none"
+        got = ", ".join(sorted({version for version, _ in found})) or "none that has the SHA-256 of its jars"
         raise WrongUseError(f"{root}: expected runs of Kafka {kafka or 'of any version'}, got {got}")
     if len({version for version, _ in chosen}) > 1:
         got = ", ".join(sorted({version for version, _ in chosen}))
@@ -151,9 +179,13 @@ def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tup
 
 
 def _digest(run: RunEvidence) -> str | None:
-    """The digest of the software under test; a topology may have other releases beside it."""
+    """The digest of the software under test; a topology may have other releases beside it.
+
+    None also where it is of no jars, as in runs of the provider that plays Kafka.
+    """
     name = name_under_test(run.header)
-    return None if name is None else (run.header.digests or {})[name]
+    digest = (run.header.digests or {}).get(name or "", "")
+    return digest if _SHA256.fullmatch(digest) else None
 
 
 def _image(root: Path, runs: Sequence[RunEvidence]) -> ContainerImage | None:
@@ -163,6 +195,20 @@ def _image(root: Path, runs: Sequence[RunEvidence]) -> ContainerImage | None:
         got = ", ".join(sorted(f"{each.name} ({each.sha256[:12]})" if each else "none" for each in found))
         raise WrongUseError(f"{root}: expected runs in one image, as its scripts and Java are certified too, got {got}")
     return min((each for each in found if each), key=lambda each: each.name, default=None)
+
+
+def _members(root: Path, profile: str, runs: Sequence[RunEvidence]) -> str | None:
+    """What ran the members of these runs; WrongUseError if that were several: one could pass for another."""
+    if document(profile).members is None:
+        return None
+    given = [run.header.extra.get("member") for run in runs]
+    found = {shlex.join(map(str, each)) if isinstance(each, list) and each else _REFERENCE for each in given}
+    if len(found) > 1:
+        got = "; ".join(sorted(found))
+        raise WrongUseError(
+            f"{root}: expected runs of members by one command, got {got}: certify each from its own folder"
+        )
+    return found.pop()
 
 
 def _image_of(run: RunEvidence) -> ContainerImage | None:
@@ -184,10 +230,19 @@ def _of_software(runs: Sequence[RunEvidence], version: str, digest: str) -> Iter
 def _without_repetitions(runs: Iterator[RunEvidence]) -> Iterator[RunEvidence]:
     """A run that shares evidence with an earlier one is a copy, whatever its id."""
     owner: dict[str, str] = {}
+    when: dict[int, str] = {}
     for run in runs:
-        first = next((owner[each] for each in run.streams if each in owner), None)
+        first = next((owner[each] for each in run.streams if each in owner), None) or _same_moments(run, when)
         if first is not None:
             yield replace(run, departs=f"it has the evidence of {first} once more", is_void=True)
             continue
         owner |= dict.fromkeys(run.streams, run.header.run_id)
+        when |= dict.fromkeys(run.moments, run.header.run_id)
         yield run
+
+
+def _same_moments(run: RunEvidence, when: Mapping[int, str]) -> str | None:
+    """The earlier run that has most of its events at the very same nanoseconds; files of a copy may be respelled."""
+    shared = Counter(when[each] for each in run.moments if each in when)
+    (first, count), *_ = shared.most_common(1) or [("", 0)]
+    return first if count > len(run.moments) * _MOST_SHARED else None

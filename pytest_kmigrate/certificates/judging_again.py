@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 
 from pytest_kmigrate.judging.coherence.coherence import COHERENT
 from pytest_kmigrate.judging.rejudge import judge_again
-from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError
 from pytest_kmigrate.recording.run_folder import RunFolder
 
 Progress = Callable[[int, int], None]
@@ -26,8 +27,17 @@ def _judged_by_workers(folders: Sequence[RunFolder], progress: Progress, *, has_
     with ProcessPoolExecutor(min(os.cpu_count() or 1, len(folders)), get_context("fork")) as workers:
         judged = [workers.submit(_differences, folder.path, has_reports=has_reports) for folder in folders]
         for done, each in enumerate(judged, 1):
-            yield from each.result()
+            yield from _result_of(each)
             progress(done, len(folders))
+
+
+def _result_of(judged: "Future[list[str]]") -> list[str]:
+    try:
+        return judged.result()
+    except BrokenProcessPool as error:
+        raise EnvironmentLackError(
+            "a process that judged runs again was ended, perhaps for want of memory: make room, and try again"
+        ) from error
 
 
 def _differences(path: Path, *, has_reports: bool) -> list[str]:
@@ -35,6 +45,8 @@ def _differences(path: Path, *, has_reports: bool) -> list[str]:
         again = judge_again(path, has_reports=has_reports)
     except RunFolderError as error:
         return [f"{path.name}: {error}"]
+    except Exception as error:  # noqa: BLE001 - values that no recorder writes end in errors of any kind, in any check
+        return [f"{path.name}: expected evidence as this release records it, got {type(error).__name__}: {error}"]
     if not again.has_stored:
         return [f"{path.name}: no verdicts.jsonl: the run was never judged"]
     unsealed = [] if again.is_sealed else [f"{path.name}: its last event has no seals: record it with this release"]

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 
 _FINGERPRINT = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
 _MAKE_ONE = "make one: openssl genpkey -algorithm ed25519 -out FILE"
@@ -51,10 +51,15 @@ def new_key(file: Path) -> SigningKey:
     """A new private key, written to a file that only its owner can read."""
     key = Ed25519PrivateKey.generate()
     content = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-        out.write(content)
     public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    file.with_name(f"{file.name}.pub").write_bytes(public)
+    try:
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            out.write(content)
+        file.with_name(f"{file.name}.pub").write_bytes(public)
+    except OSError as error:
+        raise EnvironmentLackError(
+            f"{file}: a new key cannot be written there: {error.strerror}; give one by --key, or another --out"
+        ) from error
     return SigningKey(key)
 
 

@@ -181,6 +181,8 @@ class Claims(Model):
 
     profile: Profile
     artifact: Artifact
+    members: str | None
+    """What ran the members of groups, where the document is about them; None: it is not."""
     harness: list[Harness]
     hosts: list[Host]
     offers: list[Offer]

@@ -4,11 +4,12 @@ import secrets
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from pytest_kmigrate.certificates.bundle import packed, unpack
-from pytest_kmigrate.certificates.certifying import LIMITS, conclusion, evidence_file
+from pytest_kmigrate.certificates.certifying import LIMITS, conclusion, evidence_file, too_early
 from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.envelope import opened, payload_of
 from pytest_kmigrate.certificates.judging_again import Progress, differing
@@ -16,11 +17,15 @@ from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.results import must_follow
 from pytest_kmigrate.certificates.statement import Claims, Predicate, Statement, statement_of
 from pytest_kmigrate.judging.planning.plan import plan, with_suites
-from pytest_kmigrate.model.errors import CertificateError
+from pytest_kmigrate.model.errors import CertificateError, ClusterError, RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sources import harness_digest
 
+_ANOTHER = "verify it with the pytest-kmigrate that made it, from its publisher: an edited copy differs"
+"""A vendor's own copy of the harness would find its own certificate true."""
+_SKEW = timedelta(days=1)
+"""How far the clocks of vendor and reader may be apart."""
 BY_GRADE = {"success": Outcome.CONFORMS, "partial": Outcome.INCONCLUSIVE, "failed": Outcome.VIOLATES}
 
 
@@ -70,7 +75,7 @@ def verify(
     """
     statement = read_certificate(file)
     predicate = statement.predicate
-    open_ = [*_signer(file, predicate, key), *_challenge(file, predicate, nonce)]
+    open_ = [*_signer(file, predicate, key), *_challenge(file, predicate, nonce), *_time(file, predicate)]
     _must_be_of_this_plan(file, predicate.claims)
     archive = evidence or evidence_file(file)
     if evidence is None and not archive.is_file():
@@ -90,16 +95,30 @@ def _evidence(file: Path, archive: Path, predicate: Predicate, sample: int | Non
             "changed, or belongs to another certificate"
         )
     with tempfile.TemporaryDirectory(prefix="kmigrate-verify-") as folder:
-        folders = unpack(archive, Path(folder))
-        _must_follow(file, Path(folder), predicate.claims)
+        try:
+            folders = unpack(archive, Path(folder))
+            _must_follow(file, Path(folder), predicate.claims)
+        except ClusterError as error:
+            raise CertificateError(
+                f"{file}: claims.challenge: expected all runs that the nonce asks for, but the evidence lacks some: "
+                "the claims do not follow from the evidence"
+            ) from error
+        except (RunFolderError, WrongUseError) as error:
+            raise CertificateError(_packed(str(error), folder, archive)) from error
         judged = folders if sample is None else _drawn(folders, sample)
         if wrong := differing(judged, progress, has_reports=False):
             more = f"; and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-            raise CertificateError(f"{archive}: {wrong[0]}{more}: the verdicts do not follow from the evidence")
+            named = _packed(wrong[0], folder, archive)
+            raise CertificateError(f"{archive}: {named}{more}: the verdicts do not follow from the evidence")
     if len(judged) == len(folders):
         return []
     missed = f"a single false run is missed with a probability of {1 - len(judged) / len(folders):.0%}"
     return [f"{len(judged)} of {len(folders)} runs were drawn and judged again: {missed}"]
+
+
+def _packed(text: str, folder: str, archive: Path) -> str:
+    """A sentence about unpacked evidence, by its place in the archive: the folder is gone when it is read."""
+    return text.replace(f"{folder}/", f"{archive.name}: ").replace(folder, archive.name)
 
 
 def _signer(file: Path, predicate: Predicate, key: str | None) -> list[str]:
@@ -124,21 +143,39 @@ def _challenge(file: Path, predicate: Predicate, nonce: str | None) -> list[str]
         return []
     if given is None or given.nonce != nonce:
         got = "none" if given is None else repr(given.nonce)
-        raise CertificateError(f"{file}: expected an answer to the challenge {nonce!r}, got {got}: certify it again")
+        raise CertificateError(
+            f"{file}: expected an answer to the challenge {nonce!r}, got {got}: ask the vendor for one"
+        )
     return []
+
+
+def _time(file: Path, predicate: Predicate) -> list[str]:
+    """What is open about when it was issued; CertificateError if that was before its own runs."""
+    try:
+        issued = datetime.fromisoformat(predicate.issued_at)
+    except ValueError:
+        issued = None
+    if issued is None or issued.tzinfo is None:
+        raise CertificateError(f"{file}: issued_at: expected a time with its zone, got {predicate.issued_at!r}")
+    early = too_early(issued, predicate.claims)
+    if early:
+        raise CertificateError(f"{file}: issued_at: {early}: a clock was turned back")
+    if issued <= datetime.now(UTC) + _SKEW:
+        return []
+    return [f"it was issued at {predicate.issued_at}, which is in the future by the clock of this machine"]
 
 
 def _must_be_of_this_plan(file: Path, claims: Claims) -> None:
     if claims.profile.id not in with_suites():
         raise CertificateError(
             f"{file}: profile: expected one of {', '.join(with_suites())}, got {claims.profile.id!r} of release "
-            f"{claims.profile.release}: verify it with the pytest-kmigrate that made it"
+            f"{claims.profile.release}: {_ANOTHER}"
         )
     planned = plan(claims.profile.id)
     if claims.profile.plan != planned.digest:
         raise CertificateError(
             f"{file}: expected the plan {planned.digest[:12]} of {planned.profile}, got {claims.profile.plan[:12]} of "
-            f"release {claims.profile.release}: verify it with the pytest-kmigrate that made it"
+            f"release {claims.profile.release}: {_ANOTHER}"
         )
 
 
@@ -153,7 +190,7 @@ def _must_follow(file: Path, folder: Path, stated: Claims) -> None:
         # By its own release these runs counted; by this one they do not, which is no lie of the vendor's.
         raise CertificateError(
             f"{file}: expected runs of this pytest-kmigrate ({harness_digest()[:12]}), got some of another "
-            f"({', '.join(sorted(each[:12] for each in others))}): verify it with the one that made it"
+            f"({', '.join(sorted(each[:12] for each in others))}): {_ANOTHER}"
         )
     if difference:
         raise CertificateError(f"{file}: {difference}: the claims do not follow from the evidence")

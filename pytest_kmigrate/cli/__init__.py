@@ -113,8 +113,10 @@ def _take_any_terminal() -> None:
 
 def _end(reported: str, status: int) -> NoReturn:
     """The last words of a command; if they cannot be printed, the status remains."""
+    from pytest_kmigrate.cli.console import plain_lines
+
     try:
-        print(reported, file=sys.stderr)  # noqa: T201 - this is the command's own terminal
+        print(plain_lines(reported), file=sys.stderr)  # noqa: T201 - this is the command's own terminal
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # Python would try once more, and end with 120
     sys.exit(status)

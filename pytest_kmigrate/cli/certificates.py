@@ -53,7 +53,7 @@ def certify(
 
     if not runs.is_dir():
         raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
-    out.parent.mkdir(parents=True, exist_ok=True)
+    _make(out.parent)
     vendor = Implementation(organization=organization, product=product, url=url)
     order = Order(runs, profile, out, vendor, kafka, challenge)
     evidence = evidence_file(out)
@@ -83,7 +83,7 @@ def verify(
     """Verify a certificate: signature, evidence, claims, and every run judged again."""
     from pytest_kmigrate.certificates.keys import pinned
     from pytest_kmigrate.certificates.verifying import verify as verified
-    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.cli.console import plain, say
     from pytest_kmigrate.model.verdict import EXIT_STATUS
 
     found = verified(
@@ -96,10 +96,13 @@ def verify(
     )
     _show(found.statement)
     predicate = found.statement.predicate
-    say(f"assurance: {predicate.assurance}{_witnessed(found.statement)}")
-    for sentence in (*predicate.limits, *found.open):
-        say(f"open: {sentence}")
-    say(f"verified: {found.outcome.name}")
+    say(f"issued: {predicate.issued_at}")
+    say(f"assurance: {_assured(found.statement, challenge)}{_witnessed(found.statement)}")
+    for sentence in predicate.limits:
+        say(f"limit: {sentence}")
+    for sentence in found.open:
+        say(plain(f"open: {sentence}"))
+    say(f"verified: {found.outcome.name}: the grade by Apache's baseline is {predicate.claims.apache}")
     raise typer.Exit(EXIT_STATUS[found.outcome])
 
 
@@ -114,10 +117,19 @@ def compare(
     from pytest_kmigrate.recording.writing import replace_text
 
     compared = columns(certificates)
-    out.mkdir(parents=True, exist_ok=True)
+    _make(out)
     for name, content in (("comparison.md", comparison_markdown(compared)), ("index.html", comparison_page(compared))):
         replace_text(out / name, content)
         say(f"{name}: {out / name}")
+
+
+def _make(folder: Path) -> None:
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WrongUseError(f"--out: expected {folder} as a folder, got {error.strerror}; name another") from error
 
 
 def _issuer(out: Path, key: Path | None) -> "SigningKey":
@@ -139,21 +151,33 @@ def _graded(claims: "Claims") -> "Outcome":
     return BY_GRADE[claims.apache]
 
 
+def _assured(statement: "Statement", nonce: str | None) -> str:
+    """A challenge says something to the reader who gave it alone: a vendor can choose a nonce as well."""
+    from pytest_kmigrate.cli.console import plain
+
+    challenge = statement.predicate.claims.challenge
+    if challenge is None or challenge.nonce == nonce:
+        return statement.predicate.assurance
+    return f"self-run, unless you gave the vendor the nonce {plain(challenge.nonce)!r}: then give it by --challenge"
+
+
 def _witnessed(statement: "Statement") -> str:
     from pytest_kmigrate.certificates.keys import fingerprint
 
     keys = [bytes.fromhex(each.ed25519) for each in statement.predicate.signers if each.role == "witness"]
-    return "".join(f", witnessed by sha256:{fingerprint(each)}" for each in keys)
+    compare = "; compare it with the key of a party that you trust" if keys else ""
+    return "".join(f", witnessed by sha256:{fingerprint(each)}" for each in keys) + compare
 
 
 def _show(statement: "Statement") -> None:
-    from pytest_kmigrate.cli.console import say, show
+    from pytest_kmigrate.certificates.comparison import BASELINES
+    from pytest_kmigrate.cli.console import plain, say, show
 
     predicate = statement.predicate
     vendor, claims = predicate.implementation, predicate.claims
-    named = " ".join(filter(None, (vendor.organization, vendor.product))) or claims.artifact.name
-    rows = [row for row in claims.rows if row.strict != "CONFORMS"]
-    heads = ("requirement", "part", "by the document", "by Apache's baseline", "n", "known as, or why")
+    named = plain(" ".join(filter(None, (vendor.organization, vendor.product))) or claims.artifact.name)
+    rows = sorted((row for row in claims.rows if row.strict != "CONFORMS"), key=_worst_first)
+    heads = ("requirement", "part", "by the document", "by Apache's baseline", "runs", "known as, or why")
     listed = [
         (
             row.id,
@@ -167,10 +191,18 @@ def _show(statement: "Statement") -> None:
     ]
     if listed:
         show(heads, listed, title=f"{named}: {claims.artifact.name}, {claims.profile.id}: what does not conform")
+        say(BASELINES)
     if len(rows) > len(listed):
         say(f"{len(rows) - len(listed)} more requirements that do not conform are in the certificate")
-    _show_what_is_missing(claims)
-    say(predicate.conclusion)
+    _show_what_made_it(claims)
+    say(plain(predicate.conclusion))
+
+
+def _worst_first(row: "Row") -> tuple[int, ...]:
+    """Violations that nothing explains, then all others, before what is open: the first rows are listed only."""
+    from pytest_kmigrate.model.verdict import Outcome
+
+    return (row.apache != "VIOLATES", -Outcome[row.strict], row.part != "core")
 
 
 def _known_or_why(row: "Row") -> str:
@@ -179,18 +211,35 @@ def _known_or_why(row: "Row") -> str:
     return ", ".join([*row.deviations, *row.known_bugs]) or shorten(row.reason, 120)
 
 
-def _show_what_is_missing(claims: "Claims") -> None:
-    from pytest_kmigrate.cli.console import say
+def _show_what_made_it(claims: "Claims") -> None:
+    from pytest_kmigrate.cli.console import plain, say
+
+    for host in claims.hosts:
+        machine = f"{host.cores} cores, {host.memory_mb} MB, kernel {host.kernel}"
+        say(plain(f"made by the provider {host.provider} on a machine with {machine}: {host.runs} runs"))
+    for harness in claims.harness:
+        say(plain(f"made and judged by pytest-kmigrate {harness.version} ({harness.sha256[:12]}): {harness.runs} runs"))
+    for offer in claims.offers:
+        if offer.lacking:
+            lacking = f"{', '.join(offer.lacking)} ({offer.runs} runs)"
+            say(f"not offered by the provider {plain(offer.provider)}, so not tested there: {lacking}")
+    _show_what_did_not_run(claims)
+
+
+def _show_what_did_not_run(claims: "Claims") -> None:
+    from pytest_kmigrate.cli.console import plain, say
 
     for session in claims.sessions:
         for what, runs in (("left out", session.left_out), ("interrupted", session.interrupted)):
             if runs:
-                say(f"session {session.session[:12]}: {what}: {', '.join(runs)}")
+                say(plain(f"session {session.session[:12]}: {what}: {', '.join(runs)}"))
     not_counted = [run for run in claims.runs if not run.counts]
     for run in not_counted[:_MOST_ROWS]:
-        say(f"does not count: {run.run}: {run.reason}")
+        say(plain(f"does not count: {run.run}: {run.reason}"))
+    if len(not_counted) > _MOST_ROWS:
+        say(f"{len(not_counted) - _MOST_ROWS} more runs that do not count are in the certificate")
     for test in claims.untested[:_MOST_ROWS]:
-        say(f"ran less often than the plan asks for: {test}")
+        say(plain(f"ran less often than the plan asks for: {test}"))
     if len(claims.untested) > _MOST_ROWS:
         say(f"{len(claims.untested) - _MOST_ROWS} more tests that ran less often are in the certificate")
 

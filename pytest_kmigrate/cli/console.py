@@ -13,12 +13,26 @@ COLOURS = {"CONFORMS": "green", "VIOLATES": "red", "INCONCLUSIVE": "yellow", "NO
 
 def say(text: str = "") -> None:
     """A line of the result, never broken: a path in it can be copied."""
-    _console().print(Text(text), soft_wrap=True)
+    _console().print(_shown(text), soft_wrap=True)
 
 
 def notify(text: str) -> None:
     """A line of progress, or a warning."""
-    _console(to_stderr=True).print(Text(text), soft_wrap=True)
+    _console(to_stderr=True).print(_shown(text), soft_wrap=True)
+
+
+def plain(text: str) -> str:
+    """A text of others as one line: what would begin another, move the cursor or turn the writing is spelled out."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def plain_lines(text: str) -> str:
+    """The same where lines are ours."""
+    return "\n".join(map(plain, text.split("\n")))
+
+
+def _shown(text: str, style: str = "") -> Text:
+    return Text(plain_lines(text), style=style)
 
 
 _LONGEST_NAME = 50
@@ -28,12 +42,13 @@ _LONGEST_NAME = 50
 def show(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
     """A table; a cell that is the name of an outcome gets its colour."""
     listed = [list(row) for row in rows]
-    table = Table(*(Column(name, overflow="fold") for name in columns), title=title, title_justify="left")
+    heading = _shown(title, "italic") if title else None
+    table = Table(*(Column(name, overflow="fold") for name in columns), title=heading, title_justify="left")
     # What names a row stays in one piece, so that it can be copied and searched for.
     longest = max((len(row[0]) for row in listed), default=0)
     table.columns[0].min_width = min(longest, _LONGEST_NAME)
     for row in listed:
-        table.add_row(*(Text(cell, style=COLOURS.get(cell, "")) for cell in row))
+        table.add_row(*(_shown(cell, COLOURS.get(cell, "")) for cell in row))
     _console().print(table)
 
 

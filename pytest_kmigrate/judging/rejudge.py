@@ -4,19 +4,20 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
 from pytest_kmigrate.judging.judge import Judgement
 from pytest_kmigrate.judging.other_documents import judged_as, judging
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
-from pytest_kmigrate.model.verdict import Outcome, Verdict
+from pytest_kmigrate.model.verdict import About, Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.seals import recorded_seals
 from pytest_kmigrate.recording.verdicts import as_json, has_outcomes_by_requirement, stored_verdicts
 
-_COMPARED = ("check", "outcome", "kind", "summary", "count", "violations", "known_bugs")
+_COMPARED = ("check", "outcome", "kind", "summary", "count", "violations", "known_bugs", "standing")
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,9 @@ def judge_again(path: Path, profile: str | None = None, *, has_reports: bool = T
     differences: tuple[str, ...] = ()
     if has_stored and by.id == own:
         stored = stored_verdicts(folder)
-        differences = _differences(stored, verdicts, is_by_requirement=has_outcomes_by_requirement(folder))
+        # What seals a run writes outcomes by requirement, too: verdicts without them were written by others.
+        is_by_requirement = is_sealed or has_outcomes_by_requirement(folder)
+        differences = _differences(stored, verdicts, is_by_requirement=is_by_requirement)
     return JudgedAgain(history.header, verdicts, by.id, is_complete, is_sealed, has_stored, differences)
 
 
@@ -76,7 +79,7 @@ def _differences(stored: Sequence[Verdict], now: Sequence[Verdict], *, is_by_req
         elif key not in after:
             found.append(f"{key[0]}: stored {before[key].outcome.name}, now not judged")
         else:
-            found += _difference(before[key], after[key])
+            found += _difference(before[key], after[key], is_by_requirement=is_by_requirement)
     return tuple(found)
 
 
@@ -90,13 +93,26 @@ def _numbered(verdicts: Sequence[Verdict]) -> dict[tuple[str, int], Verdict]:
     return found
 
 
-def _difference(before: Verdict, after: Verdict) -> list[str]:
+def _difference(before: Verdict, after: Verdict, *, is_by_requirement: bool) -> list[str]:
     unlike = [key for key in _COMPARED if getattr(before, key) != getattr(after, key)]
-    if not unlike:
-        return []
     stored, now = (as_json(each) for each in (before, after))
-    reported = (f"{key} stored {_short(stored[key])}, now {_short(now[key])}" for key in unlike[:2])
-    return [f"{after.check}: {'; '.join(reported)}"]
+    reported = [f"{key} stored {_short(stored[key])}, now {_short(now[key])}" for key in unlike[:2]]
+    if is_by_requirement and not unlike:
+        reported += _difference_by_requirement(before.about, after.about)
+    return [f"{after.check}: {'; '.join(reported)}"] if reported else []
+
+
+def _difference_by_requirement(before: Sequence[About], after: Sequence[About]) -> list[str]:
+    """Certificates count by requirements, so a verdict is stored as it was judged for each of them."""
+    for stored, now in zip_longest(before, after):
+        if stored != now:
+            named = (now or stored).requirement
+            return [f"for {named} stored {_short(_about(stored))}, now {_short(_about(now))}"]
+    return []
+
+
+def _about(about: About | None) -> str:
+    return "nothing" if about is None else f"{about.outcome.name} of {about.seen}: {about.summary}".removesuffix(": ")
 
 
 def _short(value: object) -> str:

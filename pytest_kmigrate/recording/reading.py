@@ -40,9 +40,9 @@ def read_header(folder: RunFolder) -> RunHeader:
         raise RunFolderError(
             f"{folder.header}: schema: expected {SCHEMA}, got {schema!r}; was it written by a later release?"
         )
-    kinds = {"kafka": str, "test_id": str, "topology": str, "profile": str, "seed": int, "extra": dict}
-    for key, kind in kinds.items():
-        if not isinstance(content.get(key, kind()), kind):
+    kinds: dict[str, type] = dict.fromkeys(("run_id", "kafka", "test_id", "topology", "provider", "profile"), str)
+    for key, kind in {**kinds, "started_at": str, "seed": int, "extra": dict}.items():
+        if type(content.get(key, kind())) is not kind:
             raise RunFolderError(f"{folder.header}: {key}: expected {_KINDS[kind]}, got {content[key]!r}; {_DAMAGED}")
     requirements = content.get("requirements", [])
     if not (isinstance(requirements, list) and all(isinstance(each, str) for each in requirements)):
@@ -119,11 +119,7 @@ def verify_manifest(folder: RunFolder, *, has_reports: bool = True) -> None:
     """
     if not folder.manifest.is_file():
         raise RunFolderError(f"{folder.path}: no manifest.json: the run was interrupted, or the folder is incomplete")
-    manifest = json_object(folder.manifest.read_bytes(), _line_of(folder.manifest))
-    wanted, growing = (manifest.get(key, {}) for key in ("sha256", "growing"))
-    are_sizes = isinstance(growing, dict) and all(isinstance(size, int) for size in growing.values())
-    if not (isinstance(wanted, dict) and wanted and are_sizes):
-        raise RunFolderError(f"{folder.manifest}: expected the digests of the run's files, got none; {_DAMAGED}")
+    wanted, growing = digests_of(folder)
     there = [name for name in wanted if has_reports or not is_derived(name) or (folder.path / name).exists()]
     wrong = [name for name in there if _digest(folder.path / name, growing.get(name)) != wanted[name]]
     if wrong:
@@ -136,6 +132,22 @@ def verify_manifest(folder: RunFolder, *, has_reports: bool = True) -> None:
             f"{folder.path}: {len(added)} files that manifest.json does not name: {', '.join(added[:5])}; "
             "they were put there after the run ended: take them away"
         )
+
+
+def digests_of(folder: RunFolder) -> tuple[dict[str, str], dict[str, int]]:
+    """What ``manifest.json`` names: the digest of each file, and the length that it had where it may have grown.
+
+    RunFolderError if it is no manifest, or names files elsewhere, which a reader of foreign evidence would open.
+    """
+    manifest = json_object(folder.manifest.read_bytes(), _line_of(folder.manifest))
+    wanted, growing = (manifest.get(key, {}) for key in ("sha256", "growing"))
+    are_sizes = isinstance(growing, dict) and all(isinstance(size, int) for size in growing.values())
+    if not (isinstance(wanted, dict) and wanted and are_sizes):
+        raise RunFolderError(f"{folder.manifest}: expected the digests of the run's files, got none; {_DAMAGED}")
+    elsewhere = [name for name in wanted if Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name]
+    if elsewhere:
+        raise RunFolderError(f"{folder.manifest}: expected files of the run, got {elsewhere[0]!r}; do not trust it")
+    return wanted, growing
 
 
 def _digest(file: Path, so_far: int | None) -> str | None:

@@ -7,7 +7,7 @@ run folder whose id no line has. A tail that is taken away together with its fol
 import fcntl
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,8 @@ def recorded_sessions(content: bytes, where: str) -> tuple[RecordedSession, ...]
             )
         previous = digest_of_line(text)
         try:
+            _must_have_texts(line)
+            _must_be_new(line, by_run, f"{where}: line {number}")
             _read(line, sessions, by_run)
         except (KeyError, TypeError) as error:
             raise RunFolderError(
@@ -139,6 +141,27 @@ class _Reading:
     def recorded(self) -> RecordedSession:
         is_ended = set(self.began) <= set(self.ended)
         return RecordedSession(self.id, tuple(self.tests), tuple(self.runs.values()), is_ended)
+
+
+def _must_have_texts(line: dict[str, Any]) -> None:
+    """KeyError for a value of another kind than those that pytest writes: to a reader it is missing."""
+    for key in ("kind", "session", "worker", "run", "profile", "kafka", "manifest"):
+        if not isinstance(line.get(key, ""), str):
+            raise KeyError(f"text as {key}")
+    tests = line.get("tests", [])
+    if not (isinstance(tests, list) and all(isinstance(each, str) for each in tests)):
+        raise KeyError("texts as tests")
+
+
+def _must_be_new(line: dict[str, Any], by_run: Mapping[str, _Reading], where: str) -> None:
+    """A line that is appended breaks no chain, and would put another manifest in the place of the noted one."""
+    kind, run = line["kind"], str(line.get("run"))
+    noted = by_run[run].runs[run] if run in by_run else None
+    if noted and (kind == _RUN_BEGAN or (kind == _RUN_ENDED and noted.manifest)):
+        raise RunFolderError(
+            f"{where}: expected each run to begin and to end once, got a second {kind} of {run}: a line was added; "
+            "take the file as pytest wrote it"
+        )
 
 
 def _read(line: dict[str, Any], sessions: dict[str, _Reading], by_run: dict[str, _Reading]) -> None:

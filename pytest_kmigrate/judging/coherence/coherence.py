@@ -32,6 +32,7 @@ _OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
     streams.znodes_are_numbered,
     streams.znodes_grow,
     streams.transactions_grow,
+    streams.znodes_have_their_transactions,
     header.releases_are_named,
     header.releases_have_their_jars,
     of_its_plan,

@@ -90,3 +90,16 @@ def transactions_grow(history: History) -> Iterator[Disagreement]:
         if after.zxid <= before.zxid:
             yield Disagreement(f"transaction {before.zxid} was logged first", f"transaction {after.zxid} follows it")
             return
+
+
+def znodes_have_their_transactions(history: History) -> Iterator[Disagreement]:
+    """A change of a znode is in the transaction that it names; those of the harness's own are in no log."""
+    written = {each.zxid: {write.path for write in each.writes} for each in history.transactions}
+    for change in history.znodes:
+        paths = written.get(change.mzxid)
+        if change.data is not None and paths is not None and change.path not in paths:
+            yield Disagreement(
+                f"znodes has a change of {change.path} by transaction {change.mzxid}",
+                f"that transaction, in ZooKeeper's log, wrote {', '.join(sorted(paths)) or 'nothing'}",
+            )
+            return

@@ -1,9 +1,11 @@
 """Files and orders that no vendor made on purpose: each is refused in one sentence."""
 
 import re
+import shutil
 import stat
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from pytest_kmigrate.certificates.bundle import packed
 from pytest_kmigrate.certificates.certifying import evidence_file
 from pytest_kmigrate.certificates.keys import pinned
-from pytest_kmigrate.model.errors import CertificateError
+from pytest_kmigrate.model.errors import CertificateError, EnvironmentLackError, WrongUseError
 from tests.unit.certificates.vendors import (
     certified,
     command,
@@ -37,6 +39,7 @@ def link() -> zipfile.ZipInfo:
         (link(), "expected plain files in the archive, got 'link'"),
         ("sessions.jsonl", "expected each file once, got 'sessions.jsonl' twice"),
         ("more.txt", "got more.txt, which no manifest names"),
+        ("./sessions.jsonl", r"expected plain files in the archive, got '\./sessions.jsonl'"),
     ],
 )
 def test_archives_that_pack_does_not_write_are_refused(out: Path, added: Any, named: str) -> None:
@@ -68,6 +71,81 @@ def test_evidence_that_is_no_archive_is_refused(out: Path) -> None:
         verified(out)
 
 
+def test_one_run_is_no_folder_of_runs(out: Path) -> None:
+    """Its sessions are beside it, and without them none counts."""
+    run = min(runs_of(out).glob("*/run.json")).parent
+    with pytest.raises(WrongUseError, match=f"got one run: give the folder that it is in, {run.parent}"):
+        certified(run, out)
+
+
+@pytest.mark.parametrize(
+    ("taken", "named"),
+    [
+        (".kmcert", r"x\.kmcert: it cannot be written: Is a directory"),
+        (".kmevidence.zip", r"x\.kmevidence\.zip: the evidence cannot be written: Is a directory"),
+        (".key", r"--key .*x\.key: expected a private key, got Is a directory"),
+        (".key.pub", r"x\.key: a new key cannot be written there: Is a directory"),
+    ],
+)
+def test_what_cannot_be_written_is_named(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, taken: str, named: str
+) -> None:
+    """The file, why, and what to do; the system's own words would name a half-written one, or none."""
+    out.with_name(f"x{taken}").mkdir()
+    status, printed = command(capfd, monkeypatch, "certify", runs_of(out), "--profile", "kip-866", "--out", out)
+    assert (status in (2, 4), re.search(named, printed) is not None) == (True, True), printed
+
+
+def test_evidence_that_cannot_be_unpacked_is_refused(out: Path) -> None:
+    """Its index is right, and a member is not what the index says."""
+    certified(runs_of(out), out)
+    archive = evidence_file(out)
+    with zipfile.ZipFile(archive) as members:
+        first = members.infolist()[0]
+    content, begin = bytearray(archive.read_bytes()), first.header_offset + 30 + len(first.filename)
+    content[begin : begin + 20] = b"\xff" * 20
+    archive.write_bytes(content)
+    _sign_evidence(out)
+    with pytest.raises(CertificateError, match="expected an archive of run folders, got another file: Error -3"):
+        verified(out)
+
+
+def test_evidence_that_has_no_room_is_not_unpacked(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small archive may hold more than the disk of the reader."""
+    certified(runs_of(out), out)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
+    with pytest.raises(
+        EnvironmentLackError, match=r"expected room for \d+ MB, got 0 MB in .*name another folder by TMPDIR"
+    ):
+        verified(out)
+
+
+MANIFESTS = {
+    "[]": "expected a JSON object, got a list",
+    "{": "expected JSON; ",
+    '{"sha256": {"/etc/passwd": ""}}': "expected files of the run, got '/etc/passwd'; do not trust it",
+    '{"sha256": {"../../x": ""}}': "expected files of the run, got '../../x'; do not trust it",
+}
+
+
+@pytest.mark.parametrize("written", MANIFESTS)
+def test_a_manifest_in_evidence_names_files_of_its_run(out: Path, written: str) -> None:
+    """A reader opens no other, and the message names which manifest of the archive it is."""
+    certified(runs_of(out), out)
+    archive = evidence_file(out)
+    with zipfile.ZipFile(archive) as members:
+        contents = {name: members.read(name) for name in members.namelist()}
+    (name, *_) = [each for each in contents if each.endswith("manifest.json")]
+    with zipfile.ZipFile(archive, "w") as members:
+        for each, content in contents.items():
+            members.writestr(each, written if each == name else content)
+    _sign_evidence(out)
+    with pytest.raises(CertificateError) as refused:
+        verified(out)
+    printed = str(refused.value)
+    assert (printed.startswith(f"{archive.name}: {name}: "), MANIFESTS[written] in printed) == (True, True), printed
+
+
 def test_commands_certify_and_verify(
     out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,7 +160,7 @@ def test_commands_certify_and_verify(
     assert stat.S_IMODE(out.with_suffix(".key").stat().st_mode) == 0o600
     status, reported = command(capfd, monkeypatch, "verify", out, "--key", key[1])
     assert (status, "verified: INCONCLUSIVE" in reported) == (3, True)
-    assert "open: The vendor ran the tests" in reported
+    assert "limit: The vendor ran the tests" in reported
     assert "Acme: Apache Kafka 3.6.0, kip-866" in reported
 
 
@@ -132,7 +210,10 @@ def test_bad_input_is_one_sentence(
     ("words", "named"),
     [
         (("--profile", "kip-1", "--out", "x.kmcert"), "profile: expected one of kip-"),
-        (("--profile", "kip-778", "--out", "x.kmcert"), "expected runs of Kafka of any version, got none"),
+        (
+            ("--profile", "kip-778", "--out", "x.kmcert"),
+            "expected runs of kip-778, got runs of kip-866 only: name another by",
+        ),
         (("--profile", "kip-866", "--out", "x.json"), "--out: expected a file named *.kmcert, got 'x.json'"),
         (("--profile", "kip-866", "--out", "x.kmcert", "--kafka", "3.0.0"), "expected runs of Kafka 3.0.0, got 3.6.0"),
         (("--profile", "kip-866", "--out", "x.kmcert", "--key", "none.pem"), "--key none.pem: expected a private key"),

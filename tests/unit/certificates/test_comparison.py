@@ -44,6 +44,8 @@ def test_the_page_has_each_vendor_and_each_requirement(two: list[Path]) -> None:
     assert "a record was lost" in page
     assert "3 of 3, at most 0.6316" in page
     assert "What no certificate proves" in page
+    assert "names and figures are the vendors&#x27; own" in page
+    assert "what it says" in page
 
 
 def test_markdown_has_what_differs(two: list[Path]) -> None:
@@ -54,7 +56,21 @@ def test_markdown_has_what_differs(two: list[Path]) -> None:
     assert "CONFORMS, 3 of 3" in line
     assert "VIOLATES, 1 of 3" in line
     assert "as dev-1" in line
+    assert "At most: the share of runs that may violate it all the same, at 95 % confidence." in text
+    assert "- The vendor ran the tests; a program can invent evidence" in text
     assert "Big \\<b\\>Blue\\</b\\>\\|" in text
+
+
+def test_a_challenge_is_named_by_its_nonce(two: list[Path]) -> None:
+    """The reader of a page knows whether the nonce is their own; the vendor may have chosen it."""
+
+    def challenged(statement: dict[str, Any]) -> None:
+        statement["predicate"]["assurance"] = "challenged"
+        statement["predicate"]["claims"]["challenge"] = {"nonce": "dice of a vendor", "sample": []}
+
+    sign_anew(two[1], challenged)
+    (_, row) = [line for line in comparison_markdown(columns(two)).splitlines() if "Apache Kafka 3.6.0" in line]
+    assert " challenged by dice of a vendor " in row
 
 
 def test_vendors_of_one_name_are_named_with_their_files(out: Path) -> None:
@@ -90,3 +106,16 @@ def test_the_command_writes_both(
     status, _ = command(capfd, monkeypatch, "compare", *two, "--out", folder)
     assert status == 0
     assert sorted(each.name for each in folder.iterdir()) == ["comparison.md", "index.html"]
+
+
+@pytest.mark.parametrize("words", [("compare", "x.kmcert", "--out", "y"), ("certify", "runs", "--out", "y/x.kmcert")])
+def test_an_out_that_is_no_folder_is_named(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Not by a number of the system."""
+    monkeypatch.chdir(out.parent)
+    certified(runs_of(out), out)
+    Path("y").write_text("")
+    profile = ("--profile", "kip-866") if words[0] == "certify" else ()
+    status, printed = command(capfd, monkeypatch, *words, *profile)
+    assert (status, printed) == (2, "--out: expected y as a folder, got File exists; name another\n")

@@ -91,7 +91,9 @@ def test_another_harness_is_named_before_any_claim(runs: Path, monkeypatch: pyte
     certified(runs, out)
     for module in (planned, verifying):
         monkeypatch.setattr(module, "harness_digest", lambda: "00" * 32)
-    with pytest.raises(KmigrateError, match=r"got some of another .*: verify it with the one that made it"):
+    with pytest.raises(
+        KmigrateError, match=r"got some of another .*: verify it with the pytest-kmigrate that made it, from its pub"
+    ):
         verified(out)
 
 

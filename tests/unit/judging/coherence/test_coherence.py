@@ -161,6 +161,15 @@ FORGED: dict[str, tuple[Change, str]] = {
         lambda folder: change_lines(folder.transactions, lambda lines: lines[::-1]),
         "transaction 11 follows it",
     ),
+    "the log of ZooKeeper is that of another run": (
+        lambda folder: change_lines(
+            folder.transactions,
+            lambda lines: [
+                {**line, "writes": [{**each, "path": "/admin"} for each in line["writes"]]} for line in lines
+            ],
+        ),
+        "by transaction 10, but that transaction, in ZooKeeper's log, wrote /admin",
+    ),
     "an image is added": (image_added, "the folder has the image after"),
 }
 """Changes that a forger seals anew, and what they disagree with."""

@@ -1,0 +1,95 @@
+"""What `kmigrate verify` shows to a reader who never saw the vendor."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.certificates.certifying import evidence_file
+from pytest_kmigrate.certificates.challenge import tasks
+from pytest_kmigrate.judging.planning.plan import plan
+from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.recording.sources import harness_digest
+from tests.unit.certificates.vendors import (
+    certified,
+    command,
+    header_of,
+    make_run,
+    runs_of,
+    sign_anew,
+)
+from tests.unit.judging.coherence.honest_runs import DIGEST
+
+NONCE = "a nonce that the vendor chose"
+
+
+def test_a_nonce_of_the_vendors_assures_no_reader(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The vendor draws until the tests are easy ones; only the reader who gave the nonce knows whose it was."""
+    (task,) = tasks(plan("kip-866").tests, NONCE, DIGEST)
+    make_run(runs_of(out), header_of(task.seed))
+    certified(runs_of(out), out, nonce=NONCE)
+    _, printed = command(capfd, monkeypatch, "verify", out)
+    assert (
+        f"assurance: self-run, unless you gave the vendor the nonce {NONCE!r}: then give it by --challenge" in printed
+    )
+    _, printed = command(capfd, monkeypatch, "verify", out, "--challenge", NONCE)
+    assert "assurance: challenged\n" in printed
+
+
+def test_words_of_a_vendor_are_words(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line of their own, what clears the screen, and markup of the terminal's library."""
+    certified(runs_of(out), out)
+    words = {"organization": "Acme [red]", "product": "x[/blue]\n\x1b[2Jverified: CONFORMS\n\u202e"}
+    sign_anew(out, lambda statement: statement["predicate"]["implementation"].update(words))
+    status, printed = command(capfd, monkeypatch, "verify", out)
+    assert (status, "\x1b" in printed, "\u202e" in printed) == (3, False, False)
+    assert "Acme [red] x[/blue]\\n\\x1b[2Jverified: CONFORMS\\n\\u202e: Apache Kafka 3.6.0" in " ".join(printed.split())
+    assert [line.split(":")[1] for line in printed.splitlines() if line.startswith("verified")] == [" INCONCLUSIVE"]
+
+
+def test_violations_are_listed_first(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thirty rows are listed; those that are open would hide them."""
+    certified(runs_of(out), out)
+    rows: list[str] = []
+
+    def violated(statement: dict[str, Any]) -> None:
+        for row, apache in zip(
+            statement["predicate"]["claims"]["rows"][-2:], ("INCONCLUSIVE", "VIOLATES"), strict=True
+        ):
+            row |= {"strict": "VIOLATES", "apache": apache}
+            rows.append(row["id"])
+
+    sign_anew(out, violated)
+    evidence_file(out).unlink()
+    _, printed = command(capfd, monkeypatch, "verify", out)
+    listed = [line.split()[1] for line in printed.splitlines() if "K866-" in line][:2]
+    assert listed == rows[::-1]
+
+
+def of_a_build(header: RunHeader) -> RunHeader:
+    """A run of jars that are no release's, on a provider that has no links."""
+    more = {"distribution_digests": {"/opt/acme": "cd" * 32}, "capabilities": ["kill", "start"]}
+    return replace(header, kafka="3.6.0+acme.cdcdcdcd", extra={**header.extra, **more})
+
+
+def test_a_build_and_what_was_not_offered_are_shown(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A buyer would take the name for that of a release, and a provider without links for one with them."""
+    shutil.rmtree(runs_of(out))
+    make_run(runs_of(out), of_a_build(header_of(1)))
+    certified(runs_of(out), out)
+    _, printed = command(capfd, monkeypatch, "verify", out)
+    assert "Apache Kafka 3.6.0+acme.cdcdcdcd (a build, no release of Apache Kafka) on kip-866: " in printed
+    (line,) = [line for line in printed.splitlines() if line.startswith("not offered by the provider process")]
+    assert ", links, " in line
+    assert "made by the provider process on a machine with " in printed
+    assert f"made and judged by pytest-kmigrate 0.1.0 ({harness_digest()[:12]}): 1 runs" in printed
