@@ -120,7 +120,9 @@ def test_nodes_that_cannot_take_part(
         requirements=["K866-CONF-controller-zk-timeouts"],
     )
     ready = procedure.brokers_join(cluster)
-    migration.make("join", moves.Roll("broker-1", kafka=BEFORE_THE_BRIDGE), moves.Roll("broker-0", ready))
+    migration.make("join", moves.Roll("broker-1", kafka=BEFORE_THE_BRIDGE))
+    created("held", partitions=1, replication=2)  # whose replica is waited for, too, while broker-1 is down
+    migration.make("be-ready", moves.Roll("broker-0", ready))
     expect_to_stay(
         "the phase with a broker of 3.3",
         lambda: migration.phase.name,
