@@ -129,10 +129,11 @@ def test_nodes_that_cannot_take_part(
         requirements=["K866-PROC-prepare-upgrade"],
     )
     astray = ready | {JOINED: "3000@controller-3000:9"}
-    controller = cluster.node("controller-3000")
-    controller.stop()  # or it might look while broker-1 is down, which has no replica to be missed for
+    cluster.node(
+        "controller-3000"
+    ).stop()  # or it might look while broker-1 is down, which has no replica to be missed for
     migration.make("upgrade", moves.Roll("broker-1", astray, kafka=cluster.topology.kafka))
-    controller.start()
+    cluster.node("controller-3000").start()
     _expect_brokers_refused(cluster, inject, registration, refused, expect)
     created("served", partitions=1, replication=2)
     expect_to_stay(
@@ -182,8 +183,9 @@ def _expect_brokers_refused(cluster, inject, registration, refused, expect):
         equals="UNSUPPORTED_VERSION",
         requirements=["K866-REG-reject-ibp"],
     )
-    older = {"inter.broker.protocol.version": "3.4"}
-    refused("broker-2", joining | older, within_s=8, requirements=["K866-REG-reject-ibp"])
+    refused(
+        "broker-2", joining | {"inter.broker.protocol.version": "3.4"}, within_s=8, requirements=["K866-REG-reject-ibp"]
+    )
     cluster.node("broker-2").wipe()
     expect(
         "the answer to a registration of another cluster",
@@ -198,7 +200,6 @@ def _expect_brokers_refused(cluster, inject, registration, refused, expect):
 
 def _expect_ids_refused(cluster, stub, identity, registration, refused, expect):
     """Brokers with the id of another node: one in KRaft mode for one in ZooKeeper mode, and any for a controller."""
-    cluster_id, _ = identity()
     expect(
         "the answer to a broker in KRaft mode with the id of one in ZooKeeper mode",
         lambda: registration(broker_id=0, is_migrating=False),
@@ -207,7 +208,7 @@ def _expect_ids_refused(cluster, stub, identity, registration, refused, expect):
     )
     twin = procedure.brokers_join(cluster) | {"node.id": "0", FLAG: None, REGISTRATION_TIMEOUT: "5000"}
     cluster.node("broker-2").reconfigure(twin, BrokerMode.KRAFT)
-    cluster.run_tool("broker-2", "kafka-storage", ["format", "-t", cluster_id, "-c", "{config}"])
+    cluster.run_tool("broker-2", "kafka-storage", ["format", "-t", identity()[0], "-c", "{config}"])
     refused("broker-2", twin, naming="for the controller", requirements=["K866-REG-kraft-dup-zk-id"])
     stub.register(*identity())
     expect(
