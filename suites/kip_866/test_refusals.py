@@ -129,9 +129,7 @@ def test_nodes_that_cannot_take_part(
         requirements=["K866-PROC-prepare-upgrade"],
     )
     astray = ready | {JOINED: "3000@controller-3000:9"}
-    cluster.node(
-        "controller-3000"
-    ).stop()  # or it might look while broker-1 is down, which has no replica to be missed for
+    cluster.node("controller-3000").stop()  # or it might look while broker-1, which has no replica, is down
     migration.make("upgrade", moves.Roll("broker-1", astray, kafka=cluster.topology.kafka))
     cluster.node("controller-3000").start()
     _expect_brokers_refused(cluster, inject, registration, refused, expect)
@@ -154,8 +152,7 @@ def _expect_controllers_refused(cluster, migration, refused):
     """A controller knows the state that its log records, gives up on ZooKeeper in its own time, and is no broker."""
     migration.make("format-in-an-unknown-state", procedure.FormatControllers(state=UNKNOWN_STATE))
     refused("controller-3000", {}, naming="ZkMigrationState", requirements=["K866-REC-extensible"])
-    migration.make("empty", moves.Deprovision())
-    migration.make("format", procedure.FormatControllers())
+    migration.make("format", moves.Deprovision(), procedure.FormatControllers())
     alone = {"zookeeper.connect": "zookeeper-1:9", CONNECTION_TIMEOUT: "3000"}
     refused(
         "controller-3000",
@@ -183,9 +180,8 @@ def _expect_brokers_refused(cluster, inject, registration, refused, expect):
         equals="UNSUPPORTED_VERSION",
         requirements=["K866-REG-reject-ibp"],
     )
-    refused(
-        "broker-2", joining | {"inter.broker.protocol.version": "3.4"}, within_s=8, requirements=["K866-REG-reject-ibp"]
-    )
+    older = {"inter.broker.protocol.version": "3.4"}
+    refused("broker-2", joining | older, within_s=8, requirements=["K866-REG-reject-ibp"])
     cluster.node("broker-2").wipe()
     expect(
         "the answer to a registration of another cluster",
