@@ -174,7 +174,7 @@ def cluster_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> tuple[
 
 
 def addresses_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> frozenset[str]:
-    """Where this broker tells clients of its listener to reach the brokers in its metadata cache: host and port."""
+    """Host and port of each broker in this broker's metadata cache, for clients of the listener that is asked."""
     answer = ask(peer, _OF_NO_TOPIC, MetadataResponse, within_s)
     return frozenset(f"{broker.host}:{broker.port}" for broker in answer.brokers)
 

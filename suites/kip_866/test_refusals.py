@@ -15,6 +15,7 @@ BEFORE_THE_BRIDGE = "3.3.2"
 UNKNOWN_STATE = 9
 OTHER_CLUSTER = "bm9uLW9mLW91ci1vd24tMQ"
 FLAG = procedure.MIGRATION_FLAG
+ASTRAY = {JOINED: "3000@controller-3000:9"}
 
 
 @pytest.mark.scene
@@ -103,7 +104,6 @@ def test_nodes_that_cannot_take_part(
     identity,
     registration,
     refused,
-    admin_of,
     created,
     expect,
     expect_to_stay,
@@ -128,9 +128,8 @@ def test_nodes_that_cannot_take_part(
         for_s=3,
         requirements=["K866-PROC-prepare-upgrade"],
     )
-    astray = ready | {JOINED: "3000@controller-3000:9"}
     cluster.node("controller-3000").stop()  # or it might look while broker-1, which has no replica, is down
-    migration.make("upgrade", moves.Roll("broker-1", astray, kafka=cluster.topology.kafka))
+    migration.make("upgrade", moves.Roll("broker-1", ready | ASTRAY, kafka=cluster.topology.kafka))
     cluster.node("controller-3000").start()
     _expect_brokers_refused(cluster, inject, registration, refused, expect)
     created("served", partitions=1, replication=2)

@@ -32,7 +32,7 @@ def reassignment_has_no_leader_epoch_of_its_own(history: History, verdict: Verdi
     """Brokers ignore what the KRaft controller orders of a partition: the leader epoch is the one they know already.
 
     That partition is still under reassignment in the metadata log, in just this epoch. Or its reassignment came to its
-    end, and a broker that it left was told to stop its replica, but not to delete it (KAFKA-16120).
+    end, and a broker that it left was made to stop its replica, but not to delete it (KAFKA-16120).
     """
     return all_unmet(history, verdict, lambda event: _is_ignored(history, event) or _is_kept(history, event))
 
