@@ -23,7 +23,7 @@ OWN, FOREIGN = "127.2.250.2:9094", "127.1.250.2:9094"
 def test_brokers_are_known_at_addresses_of_their_own_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: list[set[str]], own: list[str], asked: int
 ) -> None:
-    """A cluster that started from the disks of another one would send its clients to whoever is there now."""
+    """A cluster that started from the disks of another one would send its clients to what listens there now."""
     given = iter(answers)
     monkeypatch.setattr(serving, "cluster_at", lambda _peer: (0, frozenset([0])))
     monkeypatch.setattr(serving, "addresses_at", lambda _peer: frozenset(next(given)))
