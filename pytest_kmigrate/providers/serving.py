@@ -1,15 +1,22 @@
 """When a cluster serves: what every provider that starts Kafka itself waits for."""
 
+from collections.abc import Collection
+
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
-from pytest_kmigrate.wire.admin import cluster_at
+from pytest_kmigrate.wire.admin import addresses_at, cluster_at
 
 _ASKED_EVERY_S = 0.01
 
 
-def await_brokers_known(cluster: Cluster) -> None:
-    """Return when every broker that starts at once reports all others and a controller to clients."""
+def await_brokers_known(cluster: Cluster, own: Collection[str] = ()) -> None:
+    """Return when every broker that starts at once reports all others and a controller to clients.
+
+    ``own``: the addresses of this cluster, at which they must report each other. One that started from the disks of
+    another cluster knows the brokers at that one's addresses until they have registered anew, and these may be in use
+    again, by a third cluster.
+    """
     brokers = [node for node in cluster.nodes(Role.BROKER) if node.spec.start == "at-once"]
     expected = frozenset(node.spec.node_id for node in brokers)
 
@@ -18,6 +25,9 @@ def await_brokers_known(cluster: Cluster) -> None:
             controller, known = cluster_at(cluster.peer(node.name))
             if controller < 0 or known != expected:
                 return NotYet(f"{node.name} knows controller {controller} and brokers {sorted(known)}")
+            foreign = addresses_at(cluster.peer(node.name)) - set(own) if own else None
+            if foreign:
+                return NotYet(f"{node.name} knows brokers at {', '.join(sorted(foreign))}, none of this cluster's")
         return True
 
     awaited = "every broker in every broker's metadata"

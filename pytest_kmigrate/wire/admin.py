@@ -173,6 +173,12 @@ def cluster_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> tuple[
     return int(answer.controller_id), frozenset(int(broker.node_id) for broker in answer.brokers)
 
 
+def addresses_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> frozenset[str]:
+    """Host and port of each broker in this broker's metadata cache, for clients of the listener that is asked."""
+    answer = ask(peer, _OF_NO_TOPIC, MetadataResponse, within_s)
+    return frozenset(f"{broker.host}:{broker.port}" for broker in answer.brokers)
+
+
 def cluster_id_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> str:
     """The cluster's id as this broker reports it."""
     return str(ask(peer, _OF_NO_TOPIC, MetadataResponse, within_s).cluster_id)

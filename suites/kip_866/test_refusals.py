@@ -15,6 +15,7 @@ BEFORE_THE_BRIDGE = "3.3.2"
 UNKNOWN_STATE = 9
 OTHER_CLUSTER = "bm9uLW9mLW91ci1vd24tMQ"
 FLAG = procedure.MIGRATION_FLAG
+ASTRAY = {JOINED: "3000@controller-3000:9"}
 
 
 @pytest.mark.scene
@@ -103,7 +104,6 @@ def test_nodes_that_cannot_take_part(
     identity,
     registration,
     refused,
-    admin_of,
     created,
     expect,
     expect_to_stay,
@@ -128,8 +128,9 @@ def test_nodes_that_cannot_take_part(
         for_s=3,
         requirements=["K866-PROC-prepare-upgrade"],
     )
-    astray = ready | {JOINED: "3000@controller-3000:9"}
-    migration.make("upgrade", moves.Roll("broker-1", astray, kafka=cluster.topology.kafka))
+    cluster.node("controller-3000").stop()  # or it might look while broker-1, which has no replica, is down
+    migration.make("upgrade", moves.Roll("broker-1", ready | ASTRAY, kafka=cluster.topology.kafka))
+    cluster.node("controller-3000").start()
     _expect_brokers_refused(cluster, inject, registration, refused, expect)
     created("served", partitions=1, replication=2)
     expect_to_stay(
@@ -150,8 +151,7 @@ def _expect_controllers_refused(cluster, migration, refused):
     """A controller knows the state that its log records, gives up on ZooKeeper in its own time, and is no broker."""
     migration.make("format-in-an-unknown-state", procedure.FormatControllers(state=UNKNOWN_STATE))
     refused("controller-3000", {}, naming="ZkMigrationState", requirements=["K866-REC-extensible"])
-    migration.make("empty", moves.Deprovision())
-    migration.make("format", procedure.FormatControllers())
+    migration.make("format", moves.Deprovision(), procedure.FormatControllers())
     alone = {"zookeeper.connect": "zookeeper-1:9", CONNECTION_TIMEOUT: "3000"}
     refused(
         "controller-3000",
@@ -195,7 +195,6 @@ def _expect_brokers_refused(cluster, inject, registration, refused, expect):
 
 def _expect_ids_refused(cluster, stub, identity, registration, refused, expect):
     """Brokers with the id of another node: one in KRaft mode for one in ZooKeeper mode, and any for a controller."""
-    cluster_id, _ = identity()
     expect(
         "the answer to a broker in KRaft mode with the id of one in ZooKeeper mode",
         lambda: registration(broker_id=0, is_migrating=False),
@@ -204,7 +203,7 @@ def _expect_ids_refused(cluster, stub, identity, registration, refused, expect):
     )
     twin = procedure.brokers_join(cluster) | {"node.id": "0", FLAG: None, REGISTRATION_TIMEOUT: "5000"}
     cluster.node("broker-2").reconfigure(twin, BrokerMode.KRAFT)
-    cluster.run_tool("broker-2", "kafka-storage", ["format", "-t", cluster_id, "-c", "{config}"])
+    cluster.run_tool("broker-2", "kafka-storage", ["format", "-t", identity()[0], "-c", "{config}"])
     refused("broker-2", twin, naming="for the controller", requirements=["K866-REG-kraft-dup-zk-id"])
     stub.register(*identity())
     expect(

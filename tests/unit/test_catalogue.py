@@ -122,9 +122,9 @@ def test_a_bug_is_asked_for_by_its_id() -> None:
 
 
 def test_bugs_have_unique_ids() -> None:
-    """54 bugs, each with an id of its own."""
+    """55 bugs, each with an id of its own."""
     bugs = catalogue.all_known_bugs()
-    assert len(bugs) == len({bug.id for bug in bugs}) == 54
+    assert len(bugs) == len({bug.id for bug in bugs}) == 55
     assert all(1 <= bug.severity <= 5 for bug in bugs)
 
 
@@ -191,6 +191,7 @@ def test_a_bug_excuses_only_its_own_release() -> None:
         "kmigrate-23",
         "kmigrate-24",
         "kmigrate-25",
+        "kmigrate-26",
         "elections-wait-for-zookeeper",
         "takeover-without-a-broker",
         "metrics-of-the-image",
@@ -219,10 +220,11 @@ def test_some_bugs_any_run_may_meet() -> None:
         "kmigrate-23",
         "kmigrate-24",
         "kmigrate-25",
+        "kmigrate-26",
         "KAFKA-20774",
     ]
     assert bugs_met("3.9.1") == races
-    assert bugs_met("3.4.0") == ["KAFKA-16463", "kmigrate-4", "kmigrate-7", "kmigrate-8"]
+    assert bugs_met("3.4.0") == ["KAFKA-16463", "kmigrate-4", "kmigrate-7", "kmigrate-8", "kmigrate-26"]
     assert catalogue.met_by_any_run("/opt/kafka-3.9.1") == ()
     assert {bug.reachability for bug in catalogue.met_by_any_run("3.9.1") if bug in catalogue.all_known_bugs()} == {
         "race"

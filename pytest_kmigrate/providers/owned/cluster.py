@@ -130,7 +130,7 @@ class OwnedCluster:
 
     def await_serving(self) -> None:
         """Return when every broker reports all others and a controller to clients: before, an admin may hang."""
-        await_brokers_known(self)
+        await_brokers_known(self, own=self.bootstrap_servers().split(","))
 
     def format_controllers(
         self, cluster_id: str, release_version: str | None = None, records: Sequence[bytes] = ()

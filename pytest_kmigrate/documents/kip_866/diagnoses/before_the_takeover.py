@@ -1,10 +1,14 @@
 """KAFKA-16539 and takeover-without-a-broker: what goes wrong before the KRaft controllers take over."""
 
-from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+import re
+
+from pytest_kmigrate.checkers.controllers.claims import Claim, kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
-from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
+from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
@@ -16,6 +20,9 @@ _NOT_FORWARDED = (
     "sent an `Envelope` request even though forwarding has not been enabled",  # by a controller without the flag
     "Unexpected broker id, expected ",  # by one with it, which takes the config for its own
 )
+_COUNT = "MigratingZkBrokerCount"
+_REGISTERED = re.compile(r"Registered new broker: RegisterBrokerRecord\(brokerId=(\d+), isMigratingZkBroker=true")
+_CLAIMED = "Successfully registered KRaft controller"
 _SAMPLED_NS = 5_000_000_000
 """By then the controller that took over was asked for its metrics."""
 
@@ -31,22 +38,41 @@ def config_was_forwarded_to_a_broker_that_takes_none(history: History, verdict: 
 def broker_that_is_down_had_registered(history: History, verdict: Verdict) -> bool:
     """The controllers ask which brokers have registered, and not which of them are up.
 
-    At the take-over the active controller counted every broker as registered, with one that was down.
+    At the take-over the active controller counted every broker as registered, with one that was down. Of a release
+    without that metric: each that was down had come up in migration mode before, and the controller that took over
+    had logged its registration.
     """
     is_about = verdict.check == "takeover_waits_for_every_broker" or _are_brokers_alone(verdict)
-    if not is_about:
+    claim = next(kraft_claims(history), None)
+    if not is_about or claim is None:
         return False
-    brokers = [node for node, role in roles(history).items() if role == "broker"]
-    claimed_ns = [claim.at_ns for claim in kraft_claims(history)][:1]
-    counted = [
-        sample.values.get("MigratingZkBrokerCount")
+    if history.header.kafka.startswith(LACKED_BY[_COUNT]):
+        return _had_registered(history, claim)
+    return len(_brokers(history)) in _counted(history, claim.at_ns)
+
+
+def _brokers(history: History) -> list[str]:
+    return [node for node, role in roles(history).items() if role == "broker"]
+
+
+def _counted(history: History, claimed_ns: int) -> list[float | None]:
+    """How many brokers the active controller counted as registered around a claim."""
+    return [
+        sample.values.get(_COUNT)
         for sample in history.samples
-        for at_ns in claimed_ns
-        if at_ns - _SAMPLED_NS <= sample.at_ns <= at_ns + _SAMPLED_NS
+        if claimed_ns - _SAMPLED_NS <= sample.at_ns <= claimed_ns + _SAMPLED_NS
         and sample.values.get("ActiveControllerCount") == 1
         and roles(history).get(sample.node) == "controller"
     ]
-    return len(brokers) in counted
+
+
+def _had_registered(history: History, claim: Claim) -> bool:
+    """Whether the brokers that were down at a claim had been ready for the migration, and were registered for it."""
+    down = [each for each in brokers_at(history, claim.at_ns) if each.away_ns is not None]
+    were_ready = all(each.is_migrating and each.ready_ns is not None for each in down)
+    before, claimed, _ = log_of(history, f"controller-{claim.controller}").partition(_CLAIMED)
+    registered = set(_REGISTERED.findall(before))
+    return bool(down and claimed) and were_ready and all(each.node_id in registered for each in down)
 
 
 def _are_brokers_alone(verdict: Verdict) -> bool:
@@ -59,8 +85,7 @@ def _are_brokers_alone(verdict: Verdict) -> bool:
 def _is_config_refused(history: History, event: Event) -> bool:
     """Refused while the controllers wait, or before there are any, by a broker that has the flag already."""
     is_answer = event.data.get("expected") == "NONE" and "config" in str(event.data.get("name"))
-    brokers = [node for node, role in roles(history).items() if role == "broker"]
-    starts = [start_at(history, node, event.at_ns) for node in brokers]
+    starts = [start_at(history, node, event.at_ns) for node in _brokers(history)]
     has_flag = any(each is not None and each.is_migrating for each in starts)
     phase = phase_at(history, event.at_ns)
     return is_answer and (phase == Phase.PREPARING.name or (phase == Phase.ZOOKEEPER.name and has_flag))

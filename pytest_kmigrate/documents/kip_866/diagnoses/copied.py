@@ -14,7 +14,7 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
 _PENDING = "/admin/delete_topics"
-_COPIED = re.compile(r"Replayed TopicRecord for topic (\S+) with topic ID")
+_COPIED = re.compile(r"(?:Replayed TopicRecord for|Created) topic (\S+) with topic ID")  # 3.5 has the second wording
 _NAMED = ("quotas", "scram")
 _DEFAULT = "<default>"
 

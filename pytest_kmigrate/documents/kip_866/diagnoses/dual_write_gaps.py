@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
-from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
@@ -15,6 +15,7 @@ _IGNORED = (
     r"Ignoring LeaderAndIsr request from controller [3-9]\d{{3}} .*for partition {partition} since its associated "
     r"leader epoch {epoch} matches"
 )
+_STOPPED = re.compile(r"Handling StopReplica request .*from controller [3-9]\d{3} ")
 _CREATED = re.compile(r"Created partition (\S+)-(\d+) with topic ID ")
 _SENT = re.compile(r"Sending UpdateMetadata request to brokers \S*\([\d, ]+\) for [1-9]\d* partitions")
 _CONFIG = re.compile(r"/config/topics/(\S+)")
@@ -30,9 +31,10 @@ def added_partitions_were_never_sent(history: History, verdict: Verdict) -> bool
 def reassignment_has_no_leader_epoch_of_its_own(history: History, verdict: Verdict) -> bool:
     """Brokers ignore what the KRaft controller orders of a partition: the leader epoch is the one they know already.
 
-    That partition is still under reassignment in the metadata log, in just this epoch.
+    That partition is still under reassignment in the metadata log, in just this epoch. Or its reassignment came to its
+    end, and a broker that it left was made to stop its replica, but not to delete it (KAFKA-16120).
     """
-    return all_unmet(history, verdict, lambda event: _is_ignored(history, event))
+    return all_unmet(history, verdict, lambda event: _is_ignored(history, event) or _is_kept(history, event))
 
 
 @diagnosis("KAFKA-16003")
@@ -55,6 +57,29 @@ def _is_ignored(history: History, event: Event) -> bool:
     logs = [log for _, log in logs_of(history, "broker")]
     orders = [re.compile(_IGNORED.format(partition=re.escape(key), epoch=epoch)) for key, epoch in under_way]
     return lists_in(event) is not None and any(each.search(log) for each in orders for log in logs)
+
+
+def _is_kept(history: History, event: Event) -> bool:
+    """Whether just those brokers have a replica too many that lost it by the log, were stopped, and deleted nothing."""
+    both = lists_in(event)
+    if both is None or "on their disks" not in str(event.data.get("name")):
+        return False
+    named = _PARTITION.findall(str(event.data.get("name")))
+    moved = [
+        key
+        for image in history.images.values()
+        for key, value in image.partitions.items()
+        if image.source == "metadata-log" and key in named and not value.get("adding") and not value.get("removing")
+        if isinstance(replicas := value.get("replicas"), list | tuple) and set(replicas) == set(both[0])
+    ]
+    left = [log_of(history, f"broker-{broker}") for broker in both[1] if broker not in both[0]]
+    return bool(moved and left) and set(both[0]) < set(both[1]) and all(_keeps(log, moved[0]) for log in left)
+
+
+def _keeps(log: str, partition: str) -> bool:
+    """Whether a broker has handled a StopReplica of a KRaft controller, and never deleted this partition."""
+    deleted = f"Log for partition {partition} is renamed"
+    return bool(_STOPPED.search(log)) and deleted not in log
 
 
 def _were_never_sent(history: History, event: Event) -> bool:

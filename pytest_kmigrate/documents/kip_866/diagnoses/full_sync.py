@@ -21,10 +21,9 @@ _NO_NAME = re.compile(
     _FAILED + r"NullPointerException[^\n]*entityName[^\n]*\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*writeClientQuotas"
 )
 _WRITTEN = "Made the following ZK writes when reconciling with KRaft state: "
+_BEGUN = "Performing a full metadata sync from KRaft to ZK"
 _SYNC = re.compile(
-    r"Performing a full metadata sync from KRaft to ZK((?:(?!Performing a full metadata sync).)*?)"
-    + _WRITTEN
-    + r"\{([^}\n]*)\}",
+    _BEGUN + r"((?:(?!Performing a full metadata sync).)*?)" + _WRITTEN + r"\{([^}\n]*)\}",
     re.DOTALL,
 )
 """A full sync that ended, and the counts of what it wrote."""
@@ -45,8 +44,8 @@ def full_sync_begins_again_before_new_partitions(history: History, verdict: Verd
     """A controller found the same partition without a state, again and again, and each full sync failed after it.
 
     It explains what ZooKeeper lacks while it has that partition without a state, and if no sync has ended since, that
-    brokers in ZooKeeper mode hear of nothing. Up to 3.6 the sync ends and passes the partition over; then it explains
-    that partition.
+    brokers in ZooKeeper mode hear of nothing. Up to 3.6 the sync passes the partition over, and ends, or fails at what
+    comes later (kmigrate-22); then it explains that partition.
     """
     if verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS:
         return any(_without_state(log) and _never_ended(log) for _, log in logs_of(history, "controller"))
@@ -122,9 +121,10 @@ def _never_ended(log: str) -> bool:
 
 
 def _passed_over(log: str) -> list[str]:
-    """The partitions without a state of a full sync that ended, and wrote none."""
-    ended = [during for during, writes in _SYNC.findall(log) if "Partition" not in writes]
-    return [partition for during in ended for partition in _NO_STATE.findall(during)]
+    """The partitions without a state of a full sync that ended and wrote none, or that failed at a default quota."""
+    passed = [during for during, writes in _SYNC.findall(log) if "Partition" not in writes]
+    passed += [during for during in log.split(_BEGUN)[1:] if _NO_NAME.search(during)]
+    return [partition for during in passed for partition in _NO_STATE.findall(during)]
 
 
 def _is_about(event: Event, partitions: frozenset[str]) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from pytest_kmigrate.documents.kip_866.checks.copying.takeover import takeover_waits_for_every_broker
 from pytest_kmigrate.model.event import EventKind
 from tests.unit.checkers.histories import event, history, phase, sample, znode
-from tests.unit.documents.kip_866.checks.nodes import with_flag
+from tests.unit.documents.kip_866.checks.nodes import broker, migrating, with_flag
 from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
 
 
@@ -27,6 +27,37 @@ def test_a_takeover_without_a_broker_that_had_registered_is_named(
     claim = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
     events = [*started(*BROKERS, "controller-3000"), *phases, down]
     run = history(events=events, samples=[earlier, counted], znodes=[claim])
+    assert named(run, takeover_waits_for_every_broker.judge(run)) == bugs
+
+
+REGISTERED = "INFO Registered new broker: RegisterBrokerRecord(brokerId=0, isMigratingZkBroker=true, incarnationId=x)\n"
+CLAIMED = "INFO Successfully registered KRaft controller 3000 with ZK epoch 3\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "flagged", "kafka", "bugs"),
+    [
+        (REGISTERED + CLAIMED, True, "3.5.2", ("takeover-without-a-broker",)),
+        (CLAIMED + REGISTERED, True, "3.5.2", ()),
+        (REGISTERED, True, "3.5.2", ()),
+        (CLAIMED, True, "3.5.2", ()),
+        (REGISTERED.replace("=0", "=1") + CLAIMED, True, "3.5.2", ()),
+        (REGISTERED.replace("=true", "=false") + CLAIMED, True, "3.5.2", ()),
+        (REGISTERED + CLAIMED, False, "3.5.2", ()),
+        (REGISTERED + CLAIMED, True, "3.6.0", ()),
+    ],
+    ids=["it had", "later", "no claim", "never", "another", "not for it", "without the flag", "the metric is missing"],
+)
+def test_a_release_without_the_metric_logs_who_had_registered(
+    log: str, flagged: bool, kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """3.5 has no MigratingZkBrokerCount; where there is one, the log says nothing in its place."""
+    came = migrating(1_500, 0) if flagged else broker(1_500, 0)
+    down = event(EventKind.NODE_STOPPED, 8_000, "broker-0", how="killed")
+    phases = [phase(10, "ZOOKEEPER"), phase(1_000, "PREPARING")]
+    events = [*started(*BROKERS, "controller-3000"), *phases, *came, down, phase(12_000, "HYBRID")]
+    claim = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+    run = history(events=events, znodes=[claim], kafka=kafka, logs={"controller-3000": log})
     assert named(run, takeover_waits_for_every_broker.judge(run)) == bugs
 
 

@@ -44,9 +44,10 @@ def test_topics_that_were_pending_at_the_takeover_are_kafka_15605(
 
 
 @pytest.mark.parametrize(("copied", "bugs"), [(("a", "b"), ("KAFKA-15605",)), (("a",), ())], ids=["all", "one"])
-def test_deletions_that_stay_pending_are_kafka_15605(copied: tuple[str, ...], bugs: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("said", ["Replayed TopicRecord for topic", "Created topic"])
+def test_deletions_that_stay_pending_are_kafka_15605(said: str, copied: tuple[str, ...], bugs: tuple[str, ...]) -> None:
     """If controllers have copied all of them as topics."""
-    replayed = "".join(f"INFO Replayed TopicRecord for topic {each} with topic ID x.\n" for each in copied)
+    replayed = "".join(f"INFO {said} {each} with topic ID x.\n" for each in copied)
     run = history(
         events=[*started(*BROKERS, "controller-3000"), phase(20_000, "HYBRID"), phase(90_000, "ALL_KRAFT")],
         znodes=[pending(10_000, "a", "b"), CLAIM],

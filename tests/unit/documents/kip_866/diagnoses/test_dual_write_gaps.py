@@ -46,6 +46,49 @@ def test_a_reassignment_without_an_epoch_of_its_own_is_kafka_16121(
     assert named_of_expectations(run) == bugs
 
 
+STOPPED = "INFO [Broker id=0] Handling StopReplica request correlationId 13 from controller 3002 for 1 partitions\n"
+DELETED = "INFO Log for partition moved-0 is renamed to /disk/moved-0.1-delete and is scheduled for deletion\n"
+HELD = "brokers that have moved-0 on their disks"
+ON_DISKS = {**PARTITION, "replicas": [2, 1], "adding": [], "removing": []}
+
+
+@pytest.mark.parametrize(
+    ("log", "partition", "name", "observed", "kafka", "bugs"),
+    [
+        (STOPPED, ON_DISKS, HELD, [0, 1, 2], "3.5.2", ("KAFKA-16121",)),
+        (STOPPED, ON_DISKS, HELD, [0, 1, 2], "3.8.1", ()),
+        (STOPPED + DELETED, ON_DISKS, HELD, [0, 1, 2], "3.5.2", ()),
+        ("", ON_DISKS, HELD, [0, 1, 2], "3.5.2", ()),
+        (STOPPED.replace("3002", "2"), ON_DISKS, HELD, [0, 1, 2], "3.5.2", ()),
+        (STOPPED, {**ON_DISKS, "replicas": [0, 1, 2]}, HELD, [0, 1, 2], "3.5.2", ()),
+        (STOPPED, {**ON_DISKS, "removing": [0]}, HELD, [0, 1, 2], "3.5.2", ()),
+        (STOPPED, ON_DISKS, HELD, [0, 1], "3.5.2", ()),
+        (STOPPED, ON_DISKS, HELD.replace("-0", "-1"), [0, 1, 2], "3.5.2", ()),
+        (STOPPED, ON_DISKS, "in-sync replicas of moved-0", [0, 1, 2], "3.5.2", ()),
+    ],
+    ids=[
+        "stopped",
+        "on a fixed release",
+        "deleted",
+        "not stopped",
+        "by a ZooKeeper controller",
+        "still its own",
+        "under way",
+        "one is lacking",
+        "another partition",
+        "not of disks",
+    ],
+)
+def test_a_replica_that_was_stopped_and_kept_is_kafka_16121(
+    log: str, partition: dict[str, object], name: str, observed: list[int], kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """A broker that keeps a replica for another reason is another defect."""
+    kept = unmet(60_000, name, expected=[1, 2], observed=observed)
+    images = {"moved-log": MetadataImage("metadata-log", partitions={"moved-0": partition})}
+    run = history(events=[*started(*BROKERS), kept], images=images, kafka=kafka, logs={"broker-0": log})
+    assert named_of_expectations(run) == bugs
+
+
 FAULT = "ERROR Encountered zk migration fault: Unhandled error in MetadataChangeEvent{} (LoggingFaultHandler)\n"
 
 

@@ -1,0 +1,40 @@
+"""kmigrate-26: a broker that is stopped as KRaft takes over asks the former controller alone to be let go."""
+
+import re
+
+from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_STOPPED = re.compile(r"as soon as (\S+) is stopped$")
+_UNCLEAN = re.compile(
+    r"Controlled shutdown request returned after \d+ms with error STALE_CONTROLLER_EPOCH"
+    r"(?:(?!Controlled shutdown request returned).)*Proceeding to do an unclean shutdown",
+    re.DOTALL,
+)
+_INFORMED_NS = 15_000_000_000
+"""By then brokers know the controller that took over; up to 3.5 its driver takes a second for each of its steps."""
+
+
+@diagnosis("kmigrate-26")
+def broker_asked_the_former_controller(history: History, verdict: Verdict) -> bool:
+    """The broker was stopped just after the take-over, and ended in an unclean way: its last request was stale."""
+    if verdict.check != "brokers_are_rolled_one_by_one" or verdict.count > len(verdict.violations):
+        return False
+    named = [_STOPPED.search(each.expected) for each in verdict.violations]
+    stopped = {each[1] for each in named if each}
+    return all(named) and bool(stopped) and all(_ended_unclean(history, each) for each in stopped)
+
+
+def _ended_unclean(history: History, node: str) -> bool:
+    claimed_ns = [claim.at_ns for claim in kraft_claims(history)]
+    began_ns = [
+        event.at_ns - int(str(event.data.get("took_ms"))) * 1_000_000
+        for event in history.of(EventKind.NODE_STOPPED)
+        if event.node == node and event.data.get("how") == "controlled"
+    ]
+    is_just_after = any(0 <= began - claimed <= _INFORMED_NS for began in began_ns for claimed in claimed_ns)
+    return is_just_after and bool(_UNCLEAN.search(log_of(history, node)))

@@ -1,0 +1,64 @@
+"""Facts about brokers that are stopped as KRaft takes over."""
+
+import json
+
+import pytest
+
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
+from tests.unit.checkers.histories import event, history, znode
+from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, started
+
+ASKED = "INFO [KafkaServer id=0] Controlled shutdown request returned after 2ms with error STALE_CONTROLLER_EPOCH\n"
+GRANTED = "INFO [KafkaServer id=0] Controlled shutdown request returned successfully after 97ms (KafkaServer)\n"
+UNCLEAN = (
+    "WARN [KafkaServer id=0] Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed\n"
+)
+NAMED = ("kmigrate-26",)
+
+
+def without_writes(
+    expected: str = "writes to orders-2 are acknowledged again as soon as broker-0 is stopped",
+) -> Verdict:
+    """The check of the rolling."""
+    violation = Violation(expected, "none was for 10.5 s")
+    return Verdict("brokers_are_rolled_one_by_one", Outcome.VIOLATES, Kind.LIVENESS, violations=(violation,), count=1)
+
+
+@pytest.mark.parametrize(
+    ("log", "stopped_ms", "how", "bugs"),
+    [
+        (GRANTED + ASKED * 3 + UNCLEAN, 23_000, "controlled", NAMED),
+        (ASKED * 3 + GRANTED, 23_000, "controlled", ()),
+        (ASKED * 2 + GRANTED + UNCLEAN, 23_000, "controlled", ()),
+        (UNCLEAN, 23_000, "controlled", ()),
+        (ASKED * 3 + UNCLEAN, 60_000, "controlled", ()),
+        (ASKED * 3 + UNCLEAN, 19_000, "controlled", ()),
+        (ASKED * 3 + UNCLEAN, 23_000, "killed", ()),
+    ],
+    ids=["asked in vain", "let go at last", "for another reason", "not asked", "long after", "before", "killed"],
+)
+def test_a_broker_that_asks_the_former_controller_is_named(
+    log: str, stopped_ms: int, how: str, bugs: tuple[str, ...]
+) -> None:
+    """Stopped later, before, or with another answer, a broker that keeps its leaders is another defect."""
+    claim = znode(10_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+    stopped = event(EventKind.NODE_STOPPED, stopped_ms, "broker-0", how=how, took_ms=10_500)
+    run = history(
+        events=[*started(*BROKERS, "controller-3000"), stopped],
+        znodes=[claim],
+        logs={"broker-0": log},
+    )
+    assert named(run, without_writes()) == bugs
+
+
+def test_a_broker_that_does_not_come_up_again_is_another_defect() -> None:
+    """The check is about more than the handing over."""
+    claim = znode(10_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+    stopped = event(EventKind.NODE_STOPPED, 23_000, "broker-0", how="controlled", took_ms=10_500)
+    run = history(
+        events=[*started(*BROKERS, "controller-3000"), stopped],
+        znodes=[claim],
+        logs={"broker-0": ASKED * 3 + UNCLEAN},
+    )
+    assert named(run, without_writes("broker-0 comes up in KRaft mode beside the others")) == ()
