@@ -8,10 +8,11 @@ from pathlib import Path
 from pytest_kmigrate.catalogue import Requirement, requirement, requirements
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.other_documents import evidence_by
-from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
+from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
-from pytest_kmigrate.model.verdict import Outcome, Verdict
-from pytest_kmigrate.recording.reading import read_header, read_history
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+from pytest_kmigrate.recording.reading import read_events, read_header, read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
@@ -90,7 +91,7 @@ def coverage(profile: str, *runs: Path) -> Coverage:
     unread = []
     for folder in folders:
         try:
-            _add(said, _verdicts_of(folder, profile))
+            _add(said, folder, _verdicts_of(folder, profile))
         except RunFolderError as error:
             unread.append(str(error))
     return Coverage(tuple(_covered(wanted, said)), len(folders) - len(unread), tuple(unread))
@@ -141,14 +142,30 @@ def _together(several: Sequence[_Spoken]) -> _Spoken:
     )
 
 
-def _add(said: defaultdict[str, _Spoken], verdicts: Iterable[Verdict]) -> None:
+def _add(said: defaultdict[str, _Spoken], folder: RunFolder, verdicts: Iterable[Verdict]) -> None:
     """Add what one run says."""
-    for row, found in outcomes_by_requirement(verdicts).items():
+    found = outcomes_by_requirement(verdicts)
+    says_all = not any(_is_unsaid(each) for each in found.values()) or not _was_ended_by_a_bug(folder)
+    for row, its in found.items():
         spoken = said[row]
-        spoken.checks |= found.checks
-        spoken.bugs |= found.known_as
-        spoken.is_explained &= found.is_explained
-        if found.outcome is None:
+        spoken.checks |= its.checks
+        spoken.bugs |= its.known_as
+        spoken.is_explained &= its.is_explained
+        if its.outcome is None or (_is_unsaid(its) and not says_all):
             spoken.unseen += 1
         else:
-            spoken.outcomes.append(found.outcome)
+            spoken.outcomes.append(its.outcome)
+
+
+def _is_unsaid(row: RowOutcome) -> bool:
+    return row.outcome is Outcome.INCONCLUSIVE and row.kind is Kind.VACUOUS
+
+
+def _was_ended_by_a_bug(folder: RunFolder) -> bool:
+    """Whether the test ended by a known bug before it said what shall be judged.
+
+    The bug is known for what it violates; of all else the run says nothing, so that it is no doubt about other runs.
+    """
+    events = list(read_events(folder))
+    was_asked = any(event.kind is EventKind.CHECKS for event in events)
+    return not was_asked and bool(events) and bool(events[-1].data.get("known_bug"))

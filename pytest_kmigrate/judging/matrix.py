@@ -42,8 +42,9 @@ def page(profile: str, found: Mapping[str, Coverage]) -> str:
     ]
     how_to_read = (
         "`make matrix` writes this page from run folders. A requirement conforms when every run that could have "
-        "violated it did not; the number says how many runs these were. What a requirement violates by is a known bug "
-        "or a known deviation where one is named ([docs/bugs-found.md](../bugs-found.md), "
+        "violated it did not; the number says how many runs these were. A run that a known bug ended before its test "
+        "was over counts only for what it violates. What a requirement violates by is a known bug or a known deviation "
+        "where one is named ([docs/bugs-found.md](../bugs-found.md), "
         f"`documents/{profile.replace('-', '_')}/deviations.toml`). Not judged: no run could have violated it. "
         f"`kmigrate requirements --profile {profile}` says what each requirement is."
     )

@@ -8,7 +8,8 @@ import pytest
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.judging.coverage import coverage
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Ending, EventKind
+from pytest_kmigrate.model.events.evidence import RunEnded
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, Violation, conforms, inconclusive, violates
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
@@ -60,6 +61,30 @@ def test_a_row_says_why_nothing_judged_it_or_what_explains_its_violation(tmp_pat
         "not asked",
         f"see {covered.covered_by}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("bug", "was_asked", "state"),
+    [("KAFKA-1", False, "CONFORMS"), (None, False, "INCONCLUSIVE"), ("KAFKA-1", True, "INCONCLUSIVE")],
+    ids=["by a bug", "by itself", "after it was asked"],
+)
+def test_a_run_that_a_known_bug_ended_early_is_no_doubt_about_others(
+    bug: str | None, was_asked: bool, state: str, tmp_path: Path
+) -> None:
+    """It counts for what it violates; without such a bug nobody knows why its test ended, and it does count."""
+    unsaid = inconclusive("a", Kind.VACUOUS, "ended").about_each(
+        [About(FIRST, Outcome.INCONCLUSIVE, Kind.VACUOUS, seen=1)]
+    )
+    run = faulty_run(tmp_path / "early")
+    if was_asked:
+        run.at(2500, EventKind.CHECKS, checks=[])
+    run.recorder.ending = RunEnded(Ending.KNOWN_BUG, "VIOLATES", bug)
+    write_verdicts(run.end(3000), [unsaid, violates("b", Kind.SAFETY, [Violation("x", "y")]).speaking_for(SECOND)])
+    recorded(tmp_path / "whole", conforms("a", "all").speaking_for(FIRST, SECOND))
+
+    states = {row.requirement.id: row.state for row in coverage("kip-866", tmp_path).rows}
+
+    assert (states[FIRST], states[SECOND]) == (state, "VIOLATES")
 
 
 def test_a_run_without_verdicts_is_named_and_not_counted(tmp_path: Path) -> None:
