@@ -71,7 +71,7 @@ def test_a_row_says_why_nothing_judged_it_or_what_explains_its_violation(tmp_pat
 def test_a_run_that_a_known_bug_ended_early_is_no_doubt_about_others(
     bug: str | None, was_asked: bool, state: str, tmp_path: Path
 ) -> None:
-    """It counts for what it violates; without such a bug nobody knows why its test ended, and it does count."""
+    """It counts for what it violates; without such a bug its test ended for an unknown reason, and it does count."""
     unsaid = inconclusive("a", Kind.VACUOUS, "ended").about_each(
         [About(FIRST, Outcome.INCONCLUSIVE, Kind.VACUOUS, seen=1)]
     )
