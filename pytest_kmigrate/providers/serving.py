@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
-from pytest_kmigrate.wire.admin import addresses_at, cluster_at
+from pytest_kmigrate.wire.admin import brokers_at
 
 _ASKED_EVERY_S = 0.01
 
@@ -22,11 +22,10 @@ def await_brokers_known(cluster: Cluster, own: Collection[str] = ()) -> None:
 
     def reported() -> bool | NotYet:
         for node in brokers:
-            controller, known = cluster_at(cluster.peer(node.name))
-            if controller < 0 or known != expected:
+            controller, known = brokers_at(cluster.peer(node.name))
+            if controller < 0 or known.keys() != expected:
                 return NotYet(f"{node.name} knows controller {controller} and brokers {sorted(known)}")
-            foreign = addresses_at(cluster.peer(node.name)) - set(own) if own else None
-            if foreign:
+            if own and (foreign := set(known.values()) - set(own)):
                 return NotYet(f"{node.name} knows brokers at {', '.join(sorted(foreign))}, none of this cluster's")
         return True
 

@@ -169,14 +169,15 @@ def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = ANSWER_
 
 def cluster_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> tuple[int, frozenset[int]]:
     """The controller's id (-1: none known) and the ids of the brokers in this broker's metadata cache."""
-    answer = ask(peer, _OF_NO_TOPIC, MetadataResponse, within_s)
-    return int(answer.controller_id), frozenset(int(broker.node_id) for broker in answer.brokers)
+    controller, brokers = brokers_at(peer, within_s=within_s)
+    return controller, frozenset(brokers)
 
 
-def addresses_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> frozenset[str]:
-    """Host and port of each broker in this broker's metadata cache, for clients of the listener that is asked."""
+def brokers_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> tuple[int, dict[int, str]]:
+    """The same with the host and port of each broker, for clients of the listener that is asked."""
     answer = ask(peer, _OF_NO_TOPIC, MetadataResponse, within_s)
-    return frozenset(f"{broker.host}:{broker.port}" for broker in answer.brokers)
+    brokers = {int(broker.node_id): f"{broker.host}:{broker.port}" for broker in answer.brokers}
+    return int(answer.controller_id), brokers
 
 
 def cluster_id_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> str:
