@@ -101,7 +101,11 @@ def standing_still_at(history: History, at_ns: int) -> str | None:
     by_role = roles(history)
     brokers, controllers = ([n for n, role in by_role.items() if role == each] for each in ("broker", "controller"))
     znodes, ended = _last_of(history, at_ns), _gave_up(history, at_ns)
-    if not _is_complete(history, at_ns, controllers, ended) or not _is_left(history, at_ns, len(brokers), ended):
+    if not _is_complete(history, at_ns, controllers, ended):
+        return None
+    if set(znodes) != {CONTROLLER, _BROKERS} or len(znodes[_BROKERS].children) != len(brokers):
+        return None
+    if not _is_left(history, at_ns, znodes[CONTROLLER], ended):
         return None
     disturbing = [event.at_ns for event in history.of(*_OF_NODES, *_OF_FAULTS) if event.at_ns <= at_ns]
     quiet_ns = max([*disturbing, *(change.at_ns for change in znodes.values())])
@@ -139,17 +143,12 @@ def _last_of(history: History, at_ns: int) -> dict[str, ZnodeChange]:
     return {change.path: change for change in seen if change.path in (CONTROLLER, _BROKERS)}
 
 
-def _is_left(history: History, at_ns: int, brokers: int, ended: Collection[str]) -> bool:
-    """A broker is the controller, or one that has ended, and all are registered in ZooKeeper, which works for them."""
-    znodes = _last_of(history, at_ns)
-    if set(znodes) != {CONTROLLER, _BROKERS}:
-        return False
-    claim = znodes[CONTROLLER]
+def _is_left(history: History, at_ns: int, claim: ZnodeChange, ended: Collection[str]) -> bool:
+    """A broker is the controller, or a KRaft controller that has ended."""
     held = held_in(claim)
     is_of_zookeeper = "brokerid" in held and held.get("kraftControllerEpoch", -1) == -1
-    is_left = is_of_zookeeper or f"controller-{held.get('brokerid')}" in ended
-    is_left = is_left or _is_claimed_in_vain(history, claim, at_ns)
-    return is_left and len(znodes[_BROKERS].children) == brokers
+    gave_up = f"controller-{held.get('brokerid')}" in ended
+    return is_of_zookeeper or gave_up or _is_claimed_in_vain(history, claim, at_ns)
 
 
 def _is_claimed_in_vain(history: History, claim: ZnodeChange, at_ns: int) -> bool:
