@@ -82,7 +82,8 @@ def comparison_page(compared: Sequence[Column]) -> str:
     title = f"{len(compared)} certificates of {compared[0].claims.profile.id}"
     overview = table(_HEADS, [_certificate_cells(each) for each in compared])
     names = [each.name for each in compared]
-    matrix = table(("Requirement", *names), [_row_cells(row, compared) for row in _ids(compared)])
+    stated = {each.id: each.statement for each in requirements(compared[0].claims.profile.id)}
+    matrix = table(("Requirement", *names), [_row_cells(row, stated.get(row), compared) for row in _ids(compared)])
     by = f"Each outcome is that by the document. {BASELINES}"
     views = [
         (
@@ -144,9 +145,8 @@ def _certificate_cells(column: Column) -> list[Cell]:
     return [Cell(each) for each in (name, kafka, *graded, *rest)]
 
 
-def _row_cells(requirement: str, compared: Sequence[Column]) -> list[Cell]:
-    listed = {each.id: each.statement for each in requirements(compared[0].claims.profile.id)}
-    stated = folded("what it says", text(listed[requirement])) if requirement in listed else ""
+def _row_cells(requirement: str, statement: str | None, compared: Sequence[Column]) -> list[Cell]:
+    stated = folded("what it says", text(statement)) if statement else ""
     return [Cell(text(requirement) + stated, sort=requirement), *(_cell(each.row(requirement)) for each in compared)]
 
 

@@ -145,13 +145,13 @@ def _together(several: Sequence[_Spoken]) -> _Spoken:
 def _add(said: defaultdict[str, _Spoken], folder: RunFolder, verdicts: Iterable[Verdict]) -> None:
     """Add what one run says."""
     found = outcomes_by_requirement(verdicts)
-    says_all = not any(_is_unsaid(each) for each in found.values()) or not _was_ended_by_a_bug(folder)
+    was_cut_short = any(map(_is_unsaid, found.values())) and _was_ended_by_a_bug(folder)
     for row, its in found.items():
         spoken = said[row]
         spoken.checks |= its.checks
         spoken.bugs |= its.known_as
         spoken.is_explained &= its.is_explained
-        if its.outcome is None or (_is_unsaid(its) and not says_all):
+        if its.outcome is None or (was_cut_short and _is_unsaid(its)):
             spoken.unseen += 1
         else:
             spoken.outcomes.append(its.outcome)
@@ -166,6 +166,6 @@ def _was_ended_by_a_bug(folder: RunFolder) -> bool:
 
     The bug is known for what it violates; of all else the run says nothing, so that it is no doubt about other runs.
     """
-    events = list(read_events(folder))
+    events = read_events(folder)
     was_asked = any(event.kind is EventKind.CHECKS for event in events)
     return not was_asked and bool(events) and bool(events[-1].data.get("known_bug"))
