@@ -163,6 +163,7 @@ def test_passwords_are_copied_decoded_and_written_back_encoded(
     verify_clients()
 
 
+@pytest.mark.since("3.6.0")  # of tokens in KRaft mode
 @pytest.mark.topology("zk1-broker3-controller3-sasl")
 @pytest.mark.requirement("K866-PROC-copy-tokens-pids")
 def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
