@@ -4,7 +4,6 @@ import enum
 from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.distributions.versions import version_of
-from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.obstacles import obstacles
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import LEAVE_MIGRATION, STEPS, WAYS_BACK, deleting
@@ -17,7 +16,8 @@ from pytest_kmigrate.procedures.driver import ProcedureDriver
 from pytest_kmigrate.procedures.moves import DeleteZnode
 from pytest_kmigrate.waiting import PATIENCE_S, until
 
-_STATE = "ZkMigrationState"
+_MIGRATING = tuple(f"3.{minor}." for minor in range(4, 10))
+"""Releases whose controllers can migrate."""
 
 
 class MigrationDriver(ProcedureDriver):
@@ -88,12 +88,9 @@ def _check_phase(value: str | enum.Enum, releases: Mapping[str, str]) -> None:
     phase = name_of(value)
     if phase == Phase.COPYING.name:
         raise WrongUseError("COPYING passes by itself: advance to HYBRID with a fault triggered on COPYING")
-    silent = [f"{name} of {kafka}" for name, kafka in releases.items() if kafka.startswith(LACKED_BY[_STATE])]
-    if phase != Phase.PREPARING.name and silent:
-        raise UnfitReleaseError(
-            f"{phase}: expected controllers of Kafka 3.5 to 3.9, got {', '.join(silent)}: without the metric "
-            f"{_STATE} the phase cannot be read; give the controllers a later release, brokers of 3.4 may stay"
-        )
+    unfit = [f"{name} of {kafka}" for name, kafka in releases.items() if not kafka.startswith(_MIGRATING)]
+    if phase != Phase.PREPARING.name and unfit:
+        raise UnfitReleaseError(f"{phase}: expected controllers of Kafka 3.4 to 3.9, got {', '.join(unfit)}")
 
 
 def _require_deleted(forgetting: Sequence[str], removing: Sequence[str], moves: Sequence[Move]) -> None:

@@ -1,9 +1,10 @@
-"""Where a migration stands, and which node is in charge: read from metrics, ``/controller`` and the brokers' modes."""
+"""Where a migration stands, and which node is in charge: read from metrics, znodes and the nodes' configs and modes."""
 
 import json
 from collections.abc import Mapping
 
 from pytest_kmigrate.documents.kip_866.phases import MIGRATION_STATE, Phase, ZkMigrationState, zk_migration_state
+from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.document import ClusterReader, State
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.peer import Znodes
@@ -15,6 +16,8 @@ _METRICS = ("ZkMigrationState", "MigratingZkBrokerCount")
 _LAG = "ZkWriteBehindLag"
 _NONE_BEHIND = 1
 """The gauge subtracts two readings, and a no-op may be written between them."""
+_WITHOUT_STATE = "3.4."
+"""The release that migrates and has no metric of its state."""
 _IN_CHARGE = (Phase.COPYING, Phase.HYBRID, Phase.ALL_KRAFT, Phase.FINALIZED)
 
 _Metrics = Mapping[str, float | None]
@@ -72,6 +75,8 @@ def _phase(reader: ClusterReader, leader: str | None, metrics: _Metrics) -> Phas
         # All away for a moment, or for good: until another node claims the cluster, the last known phase is kept.
         return last if _is_claimed_by_kraft(reader) else Phase.ZOOKEEPER
     state = _state(reader.cluster, leader, metrics) if leader else None
+    if state is None and leader and reader.cluster.node(leader).kafka.startswith(_WITHOUT_STATE):
+        state = _state_by_znodes(reader, leader)
     # While there is no quorum leader the phase cannot be read, so the last known phase is kept.
     return _phase_in(reader, state, metrics) if state else max(last, Phase.PREPARING)
 
@@ -82,6 +87,19 @@ def _phase_in(reader: ClusterReader, state: ZkMigrationState, metrics: _Metrics)
     if state is ZkMigrationState.MIGRATION:
         return Phase.HYBRID if _zk_brokers(reader.cluster, metrics) else Phase.ALL_KRAFT
     return Phase.COPYING if _is_claimed_by_kraft(reader) else Phase.PREPARING
+
+
+def _state_by_znodes(reader: ClusterReader, leader: str) -> ZkMigrationState:
+    """The state as a controller of Kafka 3.4 knows it itself: it copies until ``/migration`` has an offset of its log.
+
+    The end it records nowhere: a controller without the flag writes to ZooKeeper no more.
+    """
+    data = reader.znodes.get("/migration") if reader.znodes else None
+    is_copied = data is not None and json.loads(data).get("kraft_metadata_offset", -1) > 0
+    if not is_copied or not _is_claimed_by_kraft(reader):
+        return ZkMigrationState.PRE_MIGRATION
+    is_on = reader.cluster.node(leader).properties.get(MIGRATION_FLAG) == "true"
+    return ZkMigrationState.MIGRATION if is_on else ZkMigrationState.POST_MIGRATION
 
 
 def _state(cluster: Cluster, leader: str, metrics: _Metrics) -> ZkMigrationState | None:

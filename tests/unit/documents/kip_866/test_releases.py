@@ -1,4 +1,4 @@
-"""Which releases a migration can be driven on: its controllers must report its state."""
+"""Which releases a migration can be driven on: its controllers must be able to migrate."""
 
 import json
 from dataclasses import replace
@@ -14,15 +14,15 @@ from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage, topology
 
 
-def test_controllers_that_tell_no_state_are_refused_at_once(stage: Stage) -> None:
-    """3.4 has no ZkMigrationState: only PREPARING would be seen, and Kafka would be blamed for that."""
+def test_controllers_that_cannot_migrate_are_refused_at_once(stage: Stage) -> None:
+    """Before 3.4 there is no migration: only PREPARING would be seen, and Kafka would be blamed for that."""
     for node in stage.cluster.nodes(Role.CONTROLLER):
         node.kill()
     stage.znodes.set("/cluster/id", json.dumps({"version": "1", "id": "the-id"}).encode())
-    stage.cluster.node("controller-3001").kafka = "3.4.1"
+    stage.cluster.node("controller-3001").kafka = "3.3.2"
     stage.recorder.events.clear()
     driver = MigrationDriver(stage.scene)
-    refused = r"HYBRID: .* got controller-3001 of 3\.4\.1: without the metric ZkMigrationState"
+    refused = r"HYBRID: expected controllers of Kafka 3\.4 to 3\.9, got controller-3001 of 3\.3\.2"
     with pytest.raises(WrongUseError, match=refused):
         driver.advance_to(Phase.HYBRID)
     assert stage.recorder.events == []
@@ -32,16 +32,22 @@ def test_controllers_that_tell_no_state_are_refused_at_once(stage: Stage) -> Non
         driver.begin(ENTER_MIGRATION, moves=1)
 
 
-def test_brokers_need_not_tell_a_state() -> None:
-    """They may be of 3.4 beside later controllers; controllers of 3.4 are refused before anything is provisioned."""
+@pytest.mark.parametrize("kafka", ["3.3.2", "4.0.0"])
+def test_only_controllers_need_to_be_able_to_migrate(kafka: str) -> None:
+    """They are refused before anything is provisioned; a broker that cannot is what a test may be about."""
     shape = topology()
     aged = {
-        role: tuple(replace(node, kafka="3.4.1") if node.role is role else node for node in shape.nodes)
-        for role in Role
+        role: tuple(replace(node, kafka=kafka) if node.role is role else node for node in shape.nodes) for role in Role
     }
     check_topology(replace(shape, nodes=aged[Role.BROKER]), "FINALIZED")
-    with pytest.raises(WrongUseError, match=r"FINALIZED: .* got controller-3000 of 3\.4\.1"):
+    with pytest.raises(WrongUseError, match=rf"FINALIZED: .* got controller-3000 of {kafka}"):
         check_topology(replace(shape, nodes=aged[Role.CONTROLLER]), "FINALIZED")
+
+
+def test_controllers_of_the_first_release_that_migrates_are_taken() -> None:
+    """3.4 reports no state, but what it wrote to ZooKeeper shows the phase."""
+    shape = topology()
+    check_topology(replace(shape, nodes=tuple(replace(node, kafka="3.4.1") for node in shape.nodes)), "FINALIZED")
 
 
 def test_only_a_cluster_of_zookeeper_and_controllers_can_be_migrated() -> None:

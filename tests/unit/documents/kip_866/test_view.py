@@ -8,6 +8,7 @@ import pytest
 
 from pytest_kmigrate.documents.kip_866.document import DOCUMENT
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.metrics import CATALOGUES
 from pytest_kmigrate.model.protocols import Reading
 from pytest_kmigrate.model.topology import BrokerMode, Role
@@ -117,10 +118,37 @@ def test_the_state_is_read_by_its_name(cluster: Cluster) -> None:
 
 
 def test_a_leader_without_a_state_metric_shows_no_more_than_preparing(cluster: Cluster) -> None:
-    """As one of 3.4 does, which lacks it; the driver refuses to go on there."""
+    """As one that cannot migrate does; the driver refuses to go on there."""
     cluster.metrics["controller-3000"] = {"ActiveControllerCount": 1}
     cluster.controller_znode(3000, kraft_epoch=1)
     assert (cluster.view.state("migration_state"), cluster.phase) == (None, Phase.PREPARING)
+
+
+@pytest.mark.parametrize(
+    ("kraft_epoch", "offset", "zookeeper_mode", "flag", "phase"),
+    [
+        (-1, -1, True, "true", Phase.PREPARING),
+        (-1, 50, True, "true", Phase.PREPARING),
+        (5, -1, True, "true", Phase.COPYING),
+        (5, 50, True, "true", Phase.HYBRID),
+        (5, 50, False, "true", Phase.ALL_KRAFT),
+        (5, 50, False, None, Phase.FINALIZED),
+    ],
+    ids=["before", "of a former migration", "claimed", "copied", "no broker in ZooKeeper mode", "without the flag"],
+)
+def test_a_leader_of_3_4_shows_the_phase_by_znodes(
+    cluster: Cluster, kraft_epoch: int, offset: int, zookeeper_mode: bool, flag: str | None, phase: Phase
+) -> None:
+    """It migrates and has no metric of the state; it reports none, and the phase is read from what it wrote."""
+    controller = cluster.stage.cluster.node("controller-3000")
+    controller.kafka = "3.4.1"
+    controller.reconfigure({MIGRATION_FLAG: flag})
+    cluster.metrics["controller-3000"] = {"ActiveControllerCount": 1}
+    cluster.controller_znode(3000, kraft_epoch=kraft_epoch)
+    cluster.stage.znodes.set("/migration", json.dumps({"version": 0, "kraft_metadata_offset": offset}).encode())
+    for broker in cluster.stage.cluster.nodes(Role.BROKER):
+        broker.reconfigure({}, BrokerMode.ZOOKEEPER if zookeeper_mode else BrokerMode.KRAFT)
+    assert (cluster.view.state("migration_state"), cluster.phase) == (None, phase)
 
 
 def test_a_cluster_born_in_kraft_is_finalized(tmp_path: Path) -> None:
