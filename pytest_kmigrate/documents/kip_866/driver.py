@@ -71,6 +71,11 @@ def check_topology(topology: Topology, phase: str) -> None:
     """WrongUseError when this topology cannot be migrated to ``phase``."""
     check_migratable(topology, phase)
     _check_phase(phase, {spec.name: version_of(spec.kafka) for spec in topology.of_role(Role.CONTROLLER)})
+    early = [spec.name for spec in topology.of_role(Role.BROKER) if version_of(spec.kafka).startswith("3.4.")]
+    if topology.security.authorizer and early and phase != Phase.PREPARING.name:
+        raise UnfitReleaseError(
+            f"{phase}: expected no authorizer in {topology.name}, which brokers of Kafka 3.4 refuse in migration mode"
+        )
 
 
 def check_migratable(topology: Topology, what: str) -> None:

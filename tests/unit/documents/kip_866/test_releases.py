@@ -1,6 +1,7 @@
 """Which releases a migration can be driven on: its controllers must be able to migrate."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import UnfitReleaseError, WrongUseError
 from pytest_kmigrate.model.protocols import Reading
 from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage, topology
@@ -54,3 +55,18 @@ def test_only_a_cluster_of_zookeeper_and_controllers_can_be_migrated() -> None:
     """Anything else is refused with what it lacks."""
     with pytest.raises(WrongUseError, match=r"HYBRID: expected a topology to migrate, .* has no zookeeper"):
         check_topology(topology(zookeepers=0), "HYBRID")
+
+
+@pytest.mark.parametrize(
+    ("kafka", "phase", "is_refused"),
+    [("3.4.1", "HYBRID", True), ("3.4.1", "PREPARING", False), ("3.5.2", "HYBRID", False)],
+)
+def test_brokers_of_3_4_migrate_without_authorizers(kafka: str, phase: str, is_refused: bool) -> None:
+    """Kafka 3.4 ends a broker that is to migrate with one; ACLs are copied from 3.5 on."""
+    shape = topology()
+    nodes = tuple(replace(node, kafka=kafka) for node in shape.nodes)
+    guarded = replace(shape, nodes=nodes, security=replace(shape.security, authorizer=True))
+    expected = pytest.raises(UnfitReleaseError, match="HYBRID: expected no authorizer") if is_refused else nullcontext()
+    with expected:
+        check_topology(guarded, phase)
+    check_topology(replace(guarded, security=replace(shape.security, authorizer=False)), phase)
