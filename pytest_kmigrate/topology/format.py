@@ -24,6 +24,7 @@ from pytest_kmigrate.topology.values import (
     NodeId,
     NodeIds,
     Properties,
+    Release,
     ServerId,
     ServerIds,
     Start,
@@ -146,6 +147,11 @@ class SecurityTable(_Table):
         default=False,
         description="whether ACLs are enforced: true (by the class of Kafka that fits each node's mode), or the name "
         "of another class for all nodes",
+    )
+    authorizer_since: Release | None = Field(
+        default=None,
+        description="the first release with the authorizer: no node has it beside a broker or controller of an earlier "
+        "one; default: every release",
     )
     listeners: ListenersTable = Field(default=ListenersTable(), description="listeners with a protocol of their own")
     extra_listeners: ExtraListeners = Field(

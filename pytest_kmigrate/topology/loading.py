@@ -40,6 +40,7 @@ from pytest_kmigrate.topology.mistakes import (
 )
 from pytest_kmigrate.topology.nodes import log_dirs_of, node_ids, role_tables
 from pytest_kmigrate.topology.rules import broken_rules, default_mode, start_of
+from pytest_kmigrate.topology.values import version_of
 
 __all__ = [
     "SHIPPED",
@@ -225,7 +226,7 @@ def _opening_comment(text: str) -> str:
 
 
 def _topology(file: TopologyFile, purpose: str, folder: Path) -> Topology:
-    nodes = (
+    nodes = tuple(
         _node(file, role, table, node_id, folder) for role, table in role_tables(file) for node_id in node_ids(table)
     )
     links = (
@@ -236,29 +237,37 @@ def _topology(file: TopologyFile, purpose: str, folder: Path) -> Topology:
         name=file.name,
         purpose=purpose,
         kafka=file.kafka,
-        nodes=tuple(nodes),
+        nodes=nodes,
         links=tuple(links),
-        security=_security(file),
+        security=_security(file, nodes),
         probe=ProbeSpec(file.probe.jmx.every_ms, tuple(file.probe.jmx.metrics or ())),
         chroot=file.zookeeper.chroot if file.zookeeper else "",
         metadata_version=file.metadata_version,
     )
 
 
-def _security(file: TopologyFile) -> Security:
+def _security(file: TopologyFile, nodes: Iterable[NodeSpec]) -> Security:
     """What each listener comes to, so that it makes no difference in which way a file writes it."""
     table, own, common = file.security, file.security.listeners, file.security.protocol
+    authorizer = table.authorizer if _all_are_of(table.authorizer_since, nodes) else False
     return Security(
         internal=own.internal or common,
         client=own.client or common,
         controller=own.controller or common,
-        authorizer=bool(table.authorizer),
-        authorizer_class=table.authorizer if isinstance(table.authorizer, str) else None,
+        authorizer=bool(authorizer),
+        authorizer_class=authorizer if isinstance(authorizer, str) else None,
         extra=dict(table.extra_listeners),
         zookeeper_login=table.zookeeper == "SASL",
         zookeeper_tls=table.zookeeper == "SSL",
         zookeeper_acls=table.zookeeper_acls,
     )
+
+
+def _all_are_of(release: str | None, nodes: Iterable[NodeSpec]) -> bool:
+    """Whether each broker and controller is of this release or later; so is a path that leads nowhere."""
+    first = version_of(release) if release else None
+    found = (version_of(node.kafka) for node in nodes if node.role is not Role.ZOOKEEPER)
+    return first is None or all(version is None or version >= first for version in found)
 
 
 def _node(file: TopologyFile, role: Role, table: NumberedTable, node_id: int, folder: Path) -> NodeSpec:

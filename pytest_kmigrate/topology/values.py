@@ -131,6 +131,7 @@ Level = Annotated[str, matching(_LEVEL, 'a metadata.version such as "3.8" or "3.
 Name = Annotated[str, AfterValidator(_fit_for_a_folder)]
 Chroot = Annotated[str, matching(_PATH, 'the path of a znode without a slash at its end, such as "/kafka/prod"')]
 Authorizer = Annotated[bool | str, BeforeValidator(_true_or_class)]
+Release = Annotated[str, matching(_VERSION, 'a release with three numbers, such as "3.5.0"')]
 ExtraListeners = Annotated[dict[str, SecurityProtocol], AfterValidator(_listener_names)]
 Start = Literal["at-once", "later", "by-migration"]
 HeapMb = Annotated[int, Field(ge=64, le=65536)]

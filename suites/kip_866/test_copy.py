@@ -78,11 +78,7 @@ def test_quotas_and_scram_are_copied_under_their_own_names(
     in_zookeeper = dict(cluster_metadata.seen("zookeeper").quotas)
     migration.advance_to(Phase.HYBRID)
 
-    expect(
-        "client quotas in the metadata log",
-        lambda: dict(cluster_metadata.seen("log").quotas),
-        equals=in_zookeeper,
-    )
+    expect("client quotas in the metadata log", lambda: dict(cluster_metadata.seen("log").quotas), equals=in_zookeeper)
     cluster_metadata.settle("copied")
 
     verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("quotas", "scram")))

@@ -37,6 +37,9 @@ IMPOSSIBLE = {
 }
 """Errors that say that a cluster has no room for a family at all, and why."""
 
+_GONE = "RESOURCE_NOT_FOUND"
+"""The error of who takes back a credential that the cluster has lost: a check judges that it is gone."""
+
 RENEWED_FOR_MS = 3 * 3_600_000
 RENEWED_AGAIN_FOR_MS = 2 * RENEWED_FOR_MS
 _PREFIX = "filled"
@@ -85,12 +88,13 @@ def fill(admin: MetadataAdmin, recorder: Recorder, plan: FillingPlan) -> Filling
 def take_back(admin: MetadataAdmin, recorder: Recorder, plan: FillingPlan) -> Filling:
     """Undo what ``fill`` did by the same plan and ``admin``, which knows the tokens it made; every change is recorded.
 
-    A cluster that had room for a family has room to take it back, so nothing is left out for whatever error.
+    A cluster that had room for a family has room to take it back, so nothing is left out for whatever error; what it
+    has lost meanwhile need not be taken back.
     WrongUseError for ``producer-ids``: Kafka takes none back.
     """
     if "producer-ids" in plan.families:
         raise WrongUseError(f"taking back: expected families of {', '.join(FAMILIES[:-1])}; got producer-ids")
-    return _carried_out(admin, recorder, undoing(plan))
+    return _carried_out(admin, recorder, undoing(plan), unneeded=_GONE)
 
 
 def renew_tokens(admin: MetadataAdmin, recorder: Recorder, plan: FillingPlan) -> Filling:
@@ -103,6 +107,7 @@ def _carried_out(
     recorder: Recorder,
     wanted: Iterator[tuple[str, MetadataChange]],
     excused: Mapping[str, str] = MappingProxyType({}),
+    unneeded: str | None = None,
 ) -> Filling:
     done: Counter[str] = Counter()
     left_out: dict[str, str] = {}
@@ -115,7 +120,7 @@ def _carried_out(
             left_out[family] = excused[completion.error]
         elif completion.outcome is OperationOutcome.OK:
             done[family] += 1
-        else:
+        elif completion.error != unneeded:
             failed.append(f"{change.change} {change.subject}: {completion.error}")
     return Filling(done, left_out, tuple(failed))
 

@@ -95,6 +95,19 @@ def test_an_authorizer_by_default_or_by_class(tmp_path: Path, written: str, expe
     assert loaded(tmp_path, f"{BORN_IN_KRAFT}[security]\nauthorizer = {written}\n").security == expected
 
 
+@pytest.mark.parametrize(
+    ("broker", "controller", "expected"),
+    [("3.5.0", "3.9.1", True), ("3.4.1", "3.9.1", False), ("3.9.1", "3.4.1", False)],
+)
+def test_an_authorizer_from_a_release_on(tmp_path: Path, broker: str, controller: str, expected: bool) -> None:
+    """One earlier broker or controller is enough to leave it out; what release ZooKeeper comes with does not matter."""
+    tables = f'[zookeeper]\ncount = 1\nkafka = "3.4.1"\n[controller]\ncount = 1\nkafka = "{controller}"\n'
+    broker_table = f'[broker]\ncount = 1\nkafka = "{broker}"\n'
+    security = '[security]\nauthorizer = "org.example.Mine"\nauthorizer_since = "3.5.0"\n'
+    found = loaded(tmp_path, HEAD + tables + broker_table + security).security
+    assert (found.authorizer, found.authorizer_class) == (expected, "org.example.Mine" if expected else None)
+
+
 def test_jars_are_found_from_the_file_on_and_belong_to_the_topology(tmp_path: Path) -> None:
     """Another content of the same jar is another topology: a checkpoint of the former is not taken for it."""
     jar = tmp_path / "jars" / "mine.jar"
@@ -200,6 +213,14 @@ MISTAKES = [
     (
         MIGRATABLE + "[broker]\ncount = 1\n[security]\nzookeeper_acls = true\n",
         'security.zookeeper_acls: expected zookeeper = "SASL" or "SSL" beside it, because the ACLs name who logged in',
+    ),
+    (
+        MIGRATABLE + '[broker]\ncount = 1\n[security]\nauthorizer_since = "3.5.0"\n',
+        "security.authorizer_since: expected authorizer beside it, got none: give it, or leave this out",
+    ),
+    (
+        MIGRATABLE + '[broker]\ncount = 1\n[security]\nauthorizer = true\nauthorizer_since = "3.5"\n',
+        'security.authorizer_since: expected a release with three numbers, such as "3.5.0"',
     ),
     (
         MIGRATABLE

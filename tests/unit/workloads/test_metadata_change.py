@@ -208,6 +208,16 @@ def test_what_was_filled_in_is_not_refused_when_it_is_taken_back(monkeypatch: py
     assert (undone.left_out, len(undone.failed)) == ({}, len(list(filling.undoing(plan))))
 
 
+def test_what_a_cluster_has_lost_need_not_be_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A credential that the copy lost (KAFKA-16411) is not there to be taken back: that is for a check to judge."""
+    plan = FillingPlan(seed=1, brokers=(0,), families=("scram",))
+    admin, recorder = MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"}), MemoryRecorder()
+    lost = Completion(OperationOutcome.FAILED, "RESOURCE_NOT_FOUND")
+    monkeypatch.setattr(MetadataAdmin, "invoke", lambda *_: lost)
+    assert filling.take_back(admin, recorder, plan) == filling.Filling({}, {}, ())
+    assert len(filling.fill(admin, recorder, plan).failed) == len(list(filling.changes(plan)))
+
+
 def test_a_request_that_brokers_do_not_know_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """As brokers of 3.5 in KRaft mode know no delegation tokens: nothing has happened, and nothing will."""
 
