@@ -47,10 +47,7 @@ def test_crash_in_mid_copy_is_copied_anew(workload, cluster_metadata, migration,
     workload.await_acked(200)
     cluster_metadata.settle("copied")
 
-    verify_clients(
-        checks.metadata_equivalent("copied-log", "copied-zookeeper"),
-        checks.copy_shows_only_when_ended(),
-    )
+    verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper"), checks.copy_shows_only_when_ended())
 
 
 @WHEN_A_CONTROLLER_IS_DOWN
@@ -275,6 +272,7 @@ def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
 @pytest.mark.requirement("K866-DW-scram", "K866-TEST-controller-failures")
 def test_a_credential_outlives_the_restart_of_the_controller(workload, cluster_metadata, inject, verify_clients):
     """Another one was taken away before: the controller reads of both in its log when it starts again."""
+    workload.await_acked(500)  # producers have their ids, which they get of a controller
     cluster_metadata.make(*(MetadataChange("set-scram", each, {"iterations": 4096}) for each in (TAKEN, KEPT)))
     cluster_metadata.make(MetadataChange("remove-scram", TAKEN))
     cluster_metadata.settle("before")

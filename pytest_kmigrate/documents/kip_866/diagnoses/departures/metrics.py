@@ -37,7 +37,7 @@ def _is_of_the_image(history: History, metric: str) -> bool:
     compared = 0
     for sample, before in _of_standbys(history):
         first, end = bisect_left(times, sample.at_ns - _AROUND_NS), bisect_right(times, sample.at_ns + _AROUND_NS)
-        reported = {each.values.get(metric) for each in active[first:end]}
+        reported = {each.values.get(metric) for each in active[_last_of_the_former(active, times, first, end) : end]}
         # While none is active, after a crash, standbys report what the last one did before it died, or what the next
         # one will; a standby replays the records of either a little later. One that was paused reports what it did
         # before, until it has replayed what was written meanwhile.
@@ -51,6 +51,15 @@ def _is_of_the_image(history: History, metric: str) -> bool:
             if sample.values.get(metric) not in reported:
                 return False
     return compared >= FEWEST
+
+
+def _last_of_the_former(active: list[Sample], times: list[int], first: int, end: int) -> int:
+    """Where samples that a standby may show begin, if another controller becomes active between ``first`` and ``end``.
+
+    What the former one wrote last, standbys learn to be committed from its successor only.
+    """
+    successors = (number for number in range(max(first, 1), end) if active[number].node != active[number - 1].node)
+    return min((bisect_left(times, times[number - 1] - _AROUND_NS) for number in successors), default=first)
 
 
 @diagnosis("numbers-of-the-states")

@@ -1,6 +1,7 @@
 """Facts about metrics that deviate in a known way."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -85,6 +86,19 @@ def test_a_standby_that_is_behind_a_controller_that_died_is_named() -> None:
     after = [each for at in range(16, 24) for each in _both(at, COUNT, 3, 3)]
     run = history(events=started(*CONTROLLERS), samples=[*dead, *between, *after], kafka="3.9.1")
     assert named(run, only_the_active_controller_reports.judge(run, COUNT)) == ("metrics-of-the-image",)
+
+
+@pytest.mark.parametrize(
+    ("wrote_at", "bugs"), [(4, ("metrics-of-the-image",)), (0, ())], ids=["as it died", "long before"]
+)
+def test_a_standby_learns_of_a_last_write_from_the_next_controller(wrote_at: int, bugs: tuple[str, ...]) -> None:
+    """The state changed before the active controller died; the next is active 3 s later, the standby behind."""
+    dead = [each for at in range(10) for each in _both(at, STATE, 2 if at <= wrote_at else 1, 2)]
+    between = [each for at in range(10, 16) for each in _both(at, STATE, 0, 2)[1:]]
+    after = [each for at in range(16, 24) for each in _both(at, STATE, 1, 2 if at == 16 else 1)]
+    taken_over = [replace(each, node=CONTROLLERS[2]) if each.node == ACTIVE else each for each in after]
+    run = history(events=started(*CONTROLLERS), samples=[*dead, *between, *taken_over], kafka="3.9.1")
+    assert named(run, only_the_active_controller_reports.judge(run, STATE)) == bugs
 
 
 @pytest.mark.parametrize(
