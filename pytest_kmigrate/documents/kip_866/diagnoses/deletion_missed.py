@@ -10,12 +10,17 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
+_ANEW = r"(?:RegisterBrokerRecord [^\n]*broker {broker}:|RegisterBrokerRecord\(brokerId={broker},)"
+_UNFENCED = (
+    r"(?:BrokerRegistrationChangeRecord [^\n]*broker {broker}: [^\n]*fenced=-1"
+    r"|broker {broker} to unfence has been granted)"
+)
 _FENCED_AND_BACK = (
     r"Fencing broker {broker} because its session"
-    r"(?:(?!RegisterBrokerRecord [^\n]*broker {broker}:).)*?Replayed RemoveTopicRecord"
-    r"(?:(?!RegisterBrokerRecord [^\n]*broker {broker}:).)*?BrokerRegistrationChangeRecord [^\n]*broker {broker}: "
-    r"[^\n]*fenced=-1"
+    rf"(?:(?!{_ANEW}).)*?(?:Replayed RemoveTopicRecord|Removed topic )"
+    rf"(?:(?!{_ANEW}).)*?{_UNFENCED}"
 )
+"""Of each record two forms: controllers before 3.6 tell none of those that they replay."""
 
 _NEVER_STOPPED = (
     r"Not sending request StopReplica with [^\n]*to broker {broker}, since it is offline"

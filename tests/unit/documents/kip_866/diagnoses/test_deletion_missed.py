@@ -21,6 +21,9 @@ BACK = (
 )
 ANEW = f"{CONTROL}Replayed RegisterBrokerRecord establishing a new incarnation of broker 2: RegisterBrokerRecord(\n"
 MISSED = FENCED + REMOVED + BACK
+REMOVED_IN_3_5 = f"{CONTROL}Removed topic doomed with ID 53amGeeJSeGQPCiV5Ie3vA. (ReplicationControlManager)\n"
+BACK_IN_3_5 = f"{CONTROL}The request from broker 2 to unfence has been granted because it has caught up.\n"
+ANEW_IN_3_5 = f"{CONTROL}Registered new broker: RegisterBrokerRecord(brokerId=2, isMigratingZkBroker=true,\n"
 
 
 @pytest.mark.parametrize(
@@ -33,6 +36,8 @@ MISSED = FENCED + REMOVED + BACK
         (FENCED + BACK + REMOVED, [2], "controller-3001", ()),
         (FENCED + REMOVED + ANEW + BACK, [2], "controller-3001", ()),
         (FENCED + ANEW + REMOVED + BACK, [2], "controller-3001", ()),
+        (FENCED + REMOVED_IN_3_5 + BACK_IN_3_5, [2], "controller-3001", ("kmigrate-13",)),
+        (FENCED + REMOVED_IN_3_5 + ANEW_IN_3_5 + BACK_IN_3_5, [2], "controller-3001", ()),
         ("", [2], "controller-3001", ()),
         (MISSED, ["doomed"], "controller-3001", ()),
     ],
@@ -44,6 +49,8 @@ MISSED = FENCED + REMOVED + BACK
         "deleted afterwards",
         "restarted",
         "restarted before the deletion",
+        "missed, on 3.5",
+        "restarted, on 3.5",
         "no log",
         "no brokers",
     ],
