@@ -217,6 +217,8 @@ class Document:
     """Whether nodes in such a value have nothing outstanding that they do in the background; None: they never have."""
     check_topology: Callable[[Topology, str], None] | None = None
     """Raises WrongUseError for a topology on which the procedure cannot come to this value of a state."""
+    unfilled: Callable[[Topology], frozenset[str]] = lambda _: frozenset()
+    """Families of metadata that the procedure cannot take along there: put in only where a test names them."""
     members: MembersUnderTest | None = None
     """The members that the document is about; None: it is about no groups."""
     operator: GroupOperator | None = None

@@ -55,7 +55,7 @@ class Metadata:
         self._begun = 0
         self._names = "changing" if place == 1 else f"changing-run{place}"
         self.left_out: set[str] = set()
-        """Families that the cluster has no room for."""
+        """Families that the cluster has no room for, or its document cannot take along."""
 
     def __enter__(self) -> Self:
         return self
@@ -100,7 +100,8 @@ class Metadata:
 
     def _plan(self, families: Sequence[str] | None, *, again: bool = False) -> FillingPlan:
         brokers, seed = self._brokers(), self._seed + _OTHER_VALUES * again
-        return FillingPlan(seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
+        wanted = families or [family for family in FAMILIES if family not in self.left_out]
+        return FillingPlan(seed, brokers, min(3, len(brokers)), tuple(wanted))
 
     def _brokers(self) -> tuple[int, ...]:
         return tuple(node.spec.node_id for node in joined(self._cluster, Role.BROKER))

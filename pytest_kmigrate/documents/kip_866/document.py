@@ -2,7 +2,7 @@
 
 from pytest_kmigrate.checkers.registry import checkers_in, diagnoses_in
 from pytest_kmigrate.documents.kip_866.bindings import BINDINGS
-from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology
+from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology, not_copied
 from pytest_kmigrate.documents.kip_866.observing import WATCHING
 from pytest_kmigrate.documents.kip_866.procedure import STEPS, WALKING_NEEDS
 from pytest_kmigrate.documents.kip_866.view import STATES, in_charge, is_written
@@ -31,6 +31,7 @@ DOCUMENT = Document(
     starts={"HYBRID": None, "ALL_KRAFT": "HYBRID"},
     is_settled=is_written,
     check_topology=check_topology,
+    unfilled=not_copied,
     watching=WATCHING,
     walked_by=("migration",),
     walking_needs=WALKING_NEEDS,

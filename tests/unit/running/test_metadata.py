@@ -11,7 +11,7 @@ from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.running import metadata as running
 from pytest_kmigrate.running.metadata import Metadata, _differences_in
 from pytest_kmigrate.waiting import until
-from pytest_kmigrate.workloads.metadata.filling import Filling, FillingPlan, changes
+from pytest_kmigrate.workloads.metadata.filling import FAMILIES, Filling, FillingPlan, changes
 from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, MetadataChange, Scope
 from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion
 from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload, RunningMetadata
@@ -47,6 +47,24 @@ def test_changes_are_acknowledged_before_a_block_and_after_it(metadata: Metadata
         reported.append("block")
     settled = "settle after: zookeeper brokers"
     assert reported == ["change 2", "first round", "block", "acknowledged", "stop", settled]
+
+
+def test_what_a_document_cannot_take_along_is_put_in_only_where_it_is_named(
+    metadata: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster that holds it could not go on; the test that is about it shows so."""
+    plans: list[FillingPlan] = []
+
+    def filled(_admin: object, _recorder: object, plan: FillingPlan) -> Filling:
+        plans.append(plan)
+        return Filling({}, {}, ())
+
+    monkeypatch.setattr(running, "fill", filled)
+    metadata.left_out |= {"scram"}
+    metadata.fill()
+    metadata.fill(families=("quotas", "scram"))
+    assert plans[0].families == tuple(family for family in FAMILIES if family != "scram")
+    assert plans[1].families == ("quotas", "scram")
 
 
 def test_what_is_filled_again_has_other_values(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology
+from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology, not_copied
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
 from pytest_kmigrate.model.errors import UnfitReleaseError, WrongUseError
@@ -70,3 +70,11 @@ def test_brokers_of_3_4_migrate_without_authorizers(kafka: str, phase: str, is_r
     with expected:
         check_topology(guarded, phase)
     check_topology(replace(guarded, security=replace(shape.security, authorizer=False)), phase)
+
+
+@pytest.mark.parametrize(("kafka", "expected"), [("3.4.1", {"scram"}), ("3.5.2", set())])
+def test_clusters_that_are_to_migrate_on_3_4_are_filled_without_credentials(kafka: str, expected: set[str]) -> None:
+    """Its controllers take one for a quota, and begin the copy again and again (kmigrate-27)."""
+    shape = topology()
+    aged = (replace(node, kafka=kafka) if node.role is Role.CONTROLLER else node for node in shape.nodes)
+    assert not_copied(replace(shape, nodes=tuple(aged))) == expected
