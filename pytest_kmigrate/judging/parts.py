@@ -17,8 +17,8 @@ Part = tuple[History, Verdict]
 def parts(history: History, verdict: Verdict) -> list[Part]:
     """The parts of a violated verdict; none where it cannot be cut, or only one thing is wrong.
 
-    They are expectations that were not met, places of the metadata, or answers of brokers to clients. Every other check
-    is asked about as a whole, because its facts are not those of one violation.
+    They are expectations that were not met, places of the metadata, or violations that say all by themselves.
+    Every other check is asked about as a whole, because its facts are not those of one violation.
     """
     cut = _by_place if verdict.listed("images") else _CUT.get(verdict.check, _uncut)
     found = cut(history, verdict)
@@ -34,7 +34,7 @@ def _by_expectation(history: History, _: Verdict) -> list[Part]:
     return [(each, expectations_met.judged(each, Check(expectations_met.name))) for each in alone]
 
 
-def _by_answer(history: History, verdict: Verdict) -> list[Part]:
+def _by_violation(history: History, verdict: Verdict) -> list[Part]:
     if verdict.count != len(verdict.violations):
         return []
     return [(history, _alone(verdict, number)) for number in range(verdict.count)]
@@ -54,5 +54,6 @@ def _uncut(_history: History, _verdict: Verdict) -> list[Part]:
 
 _CUT: Mapping[str, Callable[[History, Verdict], list[Part]]] = {
     expectations_met.name: _by_expectation,
-    "clients_are_told_the_same": _by_answer,
+    "clients_are_told_the_same": _by_violation,
+    "zookeeper_follows_the_log": _by_violation,
 }

@@ -66,3 +66,9 @@ def processes(history: History, role: str) -> list[list[Sample]]:
         if plays(by_role.get(sample.node), role):
             found.setdefault((sample.node, bisect_right(starts[sample.node], sample.at_ns)), []).append(sample)
     return [sorted(samples, key=lambda each: each.at_ns) for samples in found.values()]
+
+
+def active_at(history: History, at_ns: int) -> str:
+    """The node that was last seen to become the active controller before ``at_ns``; empty if none was."""
+    seen = [each for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns <= at_ns]
+    return str(seen[-1].node) if seen else ""

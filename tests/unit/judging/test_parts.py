@@ -75,11 +75,12 @@ def test_each_place_of_the_metadata_may_have_its_own_cause() -> None:
     assert known(run, verdict, of_family(ONE, "quotas")) == ()
 
 
-def test_each_answer_may_have_its_own_cause_where_all_are_kept() -> None:
-    """Of more answers than a verdict keeps, those that are not there might have another cause."""
+@pytest.mark.parametrize("check", ["clients_are_told_the_same", "zookeeper_follows_the_log"])
+def test_each_violation_may_have_its_own_cause_where_all_are_kept(check: str) -> None:
+    """Of more violations than a verdict keeps, those that are not there might have another cause."""
     run = history(kafka="3.6.0")
     wrong = [Violation("the same", text) for text in ("a", "b")]
-    verdict = violates("clients_are_told_the_same", Kind.SAFETY, wrong)
+    verdict = violates(check, Kind.SAFETY, wrong)
     assert known(run, verdict, answering(ONE, "a"), answering(OTHER, "b")) == (ONE, OTHER)
     assert known(run, replace(verdict, count=11), answering(ONE, "a"), answering(OTHER, "b")) == ()
     assert known(run, replace(verdict, check="acked_writes_durable"), answering(ONE, "a"), answering(OTHER, "b")) == ()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.model.document import diagnosis
@@ -47,7 +48,7 @@ def deletion_was_missed_while_fenced(history: History, verdict: Verdict) -> bool
     """
     kept = _kept(history, verdict)
     if kept:
-        return all(_missed(history, _active_at(history, at_ns), brokers) for at_ns, brokers in kept)
+        return all(_missed(history, active_at(history, at_ns), brokers) for at_ns, brokers in kept)
     return all_unmet(history, verdict, lambda event: _was_never_stopped(history, event))
 
 
@@ -58,10 +59,10 @@ def complete_metadata_removed_nothing(history: History, verdict: Verdict) -> boo
     It explains what that broker still has, its replicas too, from the deletion on.
     """
     kept = _kept(history, verdict)
-    later = [each for each in kept if not _missed(history, _active_at(history, each[0]), each[1])]
+    later = [each for each in kept if not _missed(history, active_at(history, each[0]), each[1])]
     return bool(later) and all(
         any(_missed(history, former, brokers) for former in _active_before(history, at_ns))
-        and _removed_nothing(history, _active_at(history, at_ns), brokers)
+        and _removed_nothing(history, active_at(history, at_ns), brokers)
         for at_ns, brokers in later
     )
 
@@ -92,7 +93,7 @@ def _was_never_stopped(history: History, event: Event) -> bool:
     replicas = logs[-1].partitions.get(partition[0], {}).get("replicas")
     if not brokers or not isinstance(replicas, list | tuple) or not brokers.isdisjoint(replicas):
         return False
-    log = log_of(history, _active_at(history, event.at_ns))
+    log = log_of(history, active_at(history, event.at_ns))
     return all(re.search(_NEVER_STOPPED.format(broker=each), log, re.DOTALL) for each in brokers)
 
 
@@ -124,12 +125,7 @@ def _updated(history: History, broker: int, by: str, deleted: str) -> bool:
     return re.search(pattern, log_of(history, f"broker-{broker}")) is not None
 
 
-def _active_at(history: History, at_ns: int) -> str:
-    seen = [each for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns <= at_ns]
-    return str(seen[-1].node) if seen else ""
-
-
 def _active_before(history: History, at_ns: int) -> set[str]:
     """Those that were active up to then, and are no more."""
     seen = {str(each.node) for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns <= at_ns}
-    return seen - {_active_at(history, at_ns)}
+    return seen - {active_at(history, at_ns)}

@@ -4,8 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Collection
 
+from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
-from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
@@ -37,6 +38,8 @@ _OF_BROKERS_NOT_INFORMED = (
     "clients_are_told_of_every_broker",
     "clients_read_the_answers_of_ready_brokers",
 )
+_WHILE_IT_LASTS = ("partitions_stay_available", "zookeeper_follows_the_log")
+"""A broker that is restarted then gets no leaders back, and the offset in ``/migration`` stays."""
 
 
 @diagnosis("kmigrate-2")
@@ -74,10 +77,12 @@ def full_sync_begins_again_before_client_metrics(history: History, verdict: Verd
 def full_sync_begins_again_before_a_default_quota(history: History, verdict: Verdict) -> bool:
     """Each full sync of a controller failed at the quota of a default entity, which has no name.
 
-    It explains that ZooKeeper lacks what comes later than configs, and that brokers in ZooKeeper mode hear of nothing.
+    It explains that ZooKeeper lacks what comes later than configs, and that brokers in ZooKeeper mode hear of nothing;
+    while this controller is active also that partitions have no leaders, and that the offset in ``/migration`` stays.
     """
     return _is_blocked(history, _NO_NAME) and (
         (verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS)
+        or (verdict.check in _WHILE_IT_LASTS and _is_blocked_by_then(history, verdict))
         or _is_behind(history, verdict, _BEFORE_QUOTAS)
         or all_unmet(history, verdict, lambda event: str(event.data.get("name")).startswith("brokers that know "))
     )
@@ -85,6 +90,12 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
 
 def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:
     return any(len(fault.findall(log)) >= _AGAIN for _, log in logs_of(history, "controller"))
+
+
+def _is_blocked_by_then(history: History, verdict: Verdict) -> bool:
+    """Whether the controller that was active at the time of each violation never came beyond the default quota."""
+    active = [active_at(history, each.at_ns or 0) for each in verdict.violations]
+    return bool(active) and all(len(_NO_NAME.findall(log_of(history, node))) >= _AGAIN for node in active)
 
 
 def _is_behind(history: History, verdict: Verdict, before: Collection[str]) -> bool:

@@ -76,9 +76,10 @@ def _judge_steps(history: History, rows: ByRequirement, writes: Sequence[Transac
 
 
 def _judge_standing(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:
-    """Whether the offset stays while a session goes on writing."""
+    """Whether the offset stays while a session goes on writing; each time that it does is one violation."""
     offset = -1
     since: Transaction | None = None
+    reported: Transaction | None = None
     for each in writes:
         position = position_set(each)
         if (position is not None and position > offset) or (since is not None and since.session != each.session):
@@ -88,11 +89,11 @@ def _judge_standing(history: History, rows: ByRequirement, writes: Sequence[Tran
             continue
         since = since or each
         lasted_ns = each.at_ns - since.at_ns
-        if lasted_ns > _FOLLOWS_NS and not faults_begun_of(history, since.at_ns, each.at_ns):
+        if lasted_ns > _FOLLOWS_NS and since is not reported and not faults_begun_of(history, since.at_ns, each.at_ns):
             observed = f"offset {offset} stays for {span(lasted_ns)} of writes"
             expected = f"{MIGRATION} follows what is written"
             rows.violated(_ADVANCE, timed_violation(history, expected, observed, each.at_ns, EVIDENCE), Kind.LIVENESS)
-            since = each
+            reported = since
 
 
 def _judge_committed(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:

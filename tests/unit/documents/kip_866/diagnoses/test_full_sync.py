@@ -6,11 +6,11 @@ import pytest
 
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
-from tests.unit.checkers.histories import change, history, snapshot
+from tests.unit.checkers.histories import change, event, history, snapshot
 from tests.unit.checkers.images import FULL, PARTITION
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
 
@@ -144,6 +144,18 @@ def test_a_default_quota_that_blocks_is_named(log: str, in_zookeeper: MetadataIm
     assert named(run, NOT_TOLD) == (("kmigrate-22",) if is_blocked else ())
     waited = history(events=[*events, late], logs={"controller-3001": log}, kafka="3.6.0")
     assert named_of_expectations(waited) == (("kmigrate-22",) if is_blocked else ())
+
+
+@pytest.mark.parametrize(("active", "bugs"), [("controller-3001", ("kmigrate-22",)), ("controller-3002", ())])
+@pytest.mark.parametrize("check", ["partitions_stay_available", "zookeeper_follows_the_log"])
+def test_what_stands_still_while_a_default_quota_blocks_is_named(
+    check: str, active: str, bugs: tuple[str, ...]
+) -> None:
+    """Under the controller that cannot write it; under its successor it would be another defect."""
+    elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active)
+    run = history(events=[*started(*CONTROLLERS), elected], logs={"controller-3001": NO_NAME * 3}, kafka="3.6.0")
+    standing = Violation("it goes on", "it stays for 30.0 s", at_ns=9_000_000_000)
+    assert named(run, replace(NOT_TOLD, check=check, violations=(standing,))) == bugs
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,8 @@ def test_an_offset_that_stands_still_while_writes_go_on_violates() -> None:
     verdict = zookeeper_follows_the_log.judge(history)
     assert verdict.violations[1].observed.startswith("offset 100 stays for 40.0 s of writes")
     assert named(history, verdict) == ()
+    longer = run(*standing(*(logged(at, FIRST, EPOCH, CHECKED, TOPIC) for at in (70_000, 95_000))))
+    assert zookeeper_follows_the_log.judge(longer).count == 2
 
 
 @pytest.mark.parametrize(
