@@ -12,6 +12,7 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import failed_steps
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY
+from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
@@ -38,6 +39,8 @@ _OF_NODES = (
 _OF_FAULTS = (EventKind.FAULT_BEGAN, EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED)
 
 
+_COUNT = "MigratingZkBrokerCount"
+_REGISTERED = re.compile(r"RegisterBrokerRecord\(brokerId=(\d+), isMigratingZkBroker=true")
 _DRIVER = re.compile(r"\[KRaftMigrationDriver id=\d+\] ([^\n]*)")
 _BEGINS = "migration_begins_when_every_node_is_ready"
 _OF_CLIENTS = ("clients_are_told_the_same", "clients_are_told_of_brokers_only")
@@ -93,10 +96,10 @@ def _is_after_a_claim_in_vain(history: History, verdict: Verdict) -> bool:
 def standing_still_at(history: History, at_ns: int) -> str | None:
     """The active controller that had long stood in PRE_MIGRATION up to ``at_ns`` for no reason; None if it had not.
 
-    A reason is a broker that is not registered (``MigratingZkBrokerCount``; releases before 3.6 lack it, so nothing is
-    said of them), a node that is down, a controller without the flag, another controller in charge. The time counts
-    from the last event of a node or a fault and the last change of ``/controller`` and ``/brokers/ids``. Once KRaft
-    holds ``/controller`` the migration has begun, unless the controller that claimed it has ended since.
+    A reason is a broker that is not registered, a node that is down, a controller without the flag, another controller
+    in charge. The time counts from the last event of a node or a fault and the last change of ``/controller`` and
+    ``/brokers/ids``. Once KRaft holds ``/controller`` the migration has begun, unless the controller that claimed it has
+    ended since.
     """
     by_role = roles(history)
     brokers, controllers = ([n for n, role in by_role.items() if role == each] for each in ("broker", "controller"))
@@ -176,4 +179,11 @@ def _stood(history: History, samples: list[Sample], brokers: int) -> tuple[str, 
 def _waits(history: History, sample: Sample, brokers: int) -> bool:
     number = sample.values.get("ZkMigrationState")
     state = None if number is None else zk_migration_state(int(number), history.header.kafka)
-    return state is ZkMigrationState.PRE_MIGRATION and sample.values.get("MigratingZkBrokerCount") == brokers
+    return state is ZkMigrationState.PRE_MIGRATION and _count(history, sample) == brokers
+
+
+def _count(history: History, sample: Sample) -> float | None:
+    """How many brokers in migration mode are registered with a controller: by its metric, or its log before 3.6."""
+    if history.header.kafka.startswith(LACKED_BY[_COUNT]):
+        return len(set(_REGISTERED.findall(log_of(history, sample.node))))
+    return sample.values.get(_COUNT)

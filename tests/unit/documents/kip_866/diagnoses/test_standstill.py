@@ -216,6 +216,15 @@ def test_clients_are_told_otherwise_for_another_reason_without_such_a_claim() ->
     assert named(run, of_clients("clients_are_told_the_same", 40_000)) == ()
 
 
+@pytest.mark.parametrize(("brokers", "bugs"), [((0, 1, 2), ("KAFKA-16563",)), ((0, 1, 1), ()), ((), ())])
+def test_before_3_6_the_log_counts_the_brokers(brokers: tuple[int, ...], bugs: tuple[str, ...]) -> None:
+    """3.5 reports no MigratingZkBrokerCount, but says of each broker that it registered as one to migrate."""
+    record = "Registered new broker: RegisterBrokerRecord(brokerId={}, isMigratingZkBroker=true, incarnationId=x"
+    lines = [record.format(each) for each in brokers]
+    run = with_metric("MigratingZkBrokerCount", None)(stuck("3.5.2"))
+    assert named_of_steps(replace(run, logs={ACTIVE: "\n".join([*lines, FAILED_POLL]), STANDBY: ""})) == bugs
+
+
 @pytest.mark.parametrize(
     "change",
     [
