@@ -21,7 +21,7 @@ _FENCED_AND_BACK = (
     rf"(?:(?!{_ANEW}).)*?(?:Replayed RemoveTopicRecord|Removed topic )"
     rf"(?:(?!{_ANEW}).)*?{_UNFENCED}"
 )
-"""Of each record two forms: controllers before 3.6 tell none of those that they replay."""
+"""Of each record two forms: controllers before 3.6 log none of those that they replay."""
 
 _NEVER_STOPPED = (
     r"Not sending request StopReplica with [^\n]*to broker {broker}, since it is offline"

@@ -98,8 +98,7 @@ def standing_still_at(history: History, at_ns: int) -> str | None:
 
     A reason is a broker that is not registered, a node that is down, a controller without the flag, another controller
     in charge. The time counts from the last event of a node or a fault and the last change of ``/controller`` and
-    ``/brokers/ids``. Once KRaft holds ``/controller`` the migration has begun, unless the controller that claimed it has
-    ended since.
+    ``/brokers/ids``. Once KRaft holds ``/controller`` the migration has begun, unless who claimed it has ended.
     """
     by_role = roles(history)
     brokers, controllers = ([n for n, role in by_role.items() if role == each] for each in ("broker", "controller"))
