@@ -1,4 +1,4 @@
-"""KAFKA-16539 and takeover-without-a-broker: what goes wrong before the KRaft controllers take over."""
+"""KAFKA-16539, takeover-without-a-broker, kmigrate-27 and 29: what goes wrong before, and as, controllers take over."""
 
 import re
 
@@ -10,9 +10,10 @@ from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
+from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -22,6 +23,10 @@ _NOT_FORWARDED = (
 )
 _COUNT = "MigratingZkBrokerCount"
 _REGISTERED = re.compile(r"Registered new broker: RegisterBrokerRecord\(brokerId=(\d+), isMigratingZkBroker=true")
+_TOPICS = "/brokers/topics"
+_COPY_BEGUN, _COPY_ENDED = "Starting ZK migration", "Completed migration of metadata from"
+_AGAIN = 3
+"""So often a copy begins that does not end; one that is disturbed once does so twice."""
 _CLAIMED = "Successfully registered KRaft controller"
 _SAMPLED_NS = 5_000_000_000
 """By then the controller that took over was asked for its metrics."""
@@ -49,6 +54,47 @@ def broker_that_is_down_had_registered(history: History, verdict: Verdict) -> bo
     if history.header.kafka.startswith(LACKED_BY[_COUNT]):
         return _had_registered(history, claim)
     return len(_brokers(history)) in _counted(history, claim.at_ns)
+
+
+@diagnosis("kmigrate-29")
+def brokers_without_partitions_are_not_waited_for(history: History, verdict: Verdict) -> bool:
+    """The controllers took over while ZooKeeper had no topic: 3.4 waits for the brokers that hold partitions only."""
+    claim = next(kraft_claims(history), None)
+    if claim is None or _topics_at(history, claim.at_ns) != 0:
+        return False
+    if verdict.check == "migration_begins_when_every_node_is_ready":
+        not_ready = verdict.listed("not_ready")
+        return bool(not_ready) and all(each.startswith("broker-") for each in not_ready)
+    steps = blamed_steps(history, verdict)
+    began_too_early = [str(each.data.get("reason")).startswith(f"phase {Phase.PREPARING.name}: ") for each in steps]
+    return (
+        verdict.check == "takeover_waits_for_every_broker"
+        or (bool(steps) and all(began_too_early) and steps[0].at_ns > claim.at_ns)
+        or all_unmet(history, verdict, _is_of_a_phase_too_early)
+    )
+
+
+@diagnosis("kmigrate-27")
+def copy_ends_at_a_credential(history: History, verdict: Verdict) -> bool:
+    """The copy begins again and again and never ends: ZooKeeper holds a credential, which is taken for a quota."""
+    made = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("change") == "set-scram"]
+    copies = [log for _, log in logs_of(history, "controller") if log.count(_COPY_BEGUN) >= _AGAIN]
+    if not made or not any(_COPY_ENDED not in log for log in copies):
+        return False
+    steps = blamed_steps(history, verdict)
+    waited = [f"last seen: phase {Phase.COPYING.name}" in str(each.data.get("reason")) for each in steps]
+    return (bool(steps) and all(waited)) or verdict.check == "clients_are_told_of_brokers_only"
+
+
+def _topics_at(history: History, at_ns: int) -> int | None:
+    """How many topics ZooKeeper had; None where it was not looked at."""
+    seen = [each for each in history.znodes if each.path == _TOPICS and each.at_ns <= at_ns]
+    return len(seen[-1].children) if seen else None
+
+
+def _is_of_a_phase_too_early(event: Event) -> bool:
+    expected, observed = event.data.get("expected"), event.data.get("observed")
+    return expected == Phase.PREPARING.name and observed in (Phase.COPYING.name, Phase.HYBRID.name)
 
 
 def _brokers(history: History) -> list[str]:

@@ -1,4 +1,4 @@
-"""KAFKA-15605 and KAFKA-16411: what the copy brings into the metadata log is not what ZooKeeper meant."""
+"""KAFKA-15605, 15552 and 16411, kmigrate-28: what the copy brings into the metadata log is not what ZooKeeper meant."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -17,6 +17,10 @@ _PENDING = "/admin/delete_topics"
 _COPIED = re.compile(r"(?:Replayed TopicRecord for|Created) topic (\S+) with topic ID")  # 3.5 has the second wording
 _NAMED = ("quotas", "scram")
 _DEFAULT = "<default>"
+_FOLDERS = {"user": "users", "client-id": "clients", "ip": "ips"}
+"""Kinds of entities that have quotas, as the log is to name them and as the znodes above them are called."""
+_BLOCK = 1000
+"""Producer ids in one block (ProducerIdsBlock)."""
 
 
 @diagnosis("KAFKA-15605")
@@ -33,6 +37,56 @@ def pending_deletions_were_copied_as_topics(history: History, verdict: Verdict) 
         copied = {each for _, log in logs_of(history, "controller") for each in _COPIED.findall(log)}
         return bool(pending) and pending <= copied
     return bool(pending) and all_unmet(history, verdict, lambda event: _are_among(event, pending))
+
+
+@diagnosis("KAFKA-15552")
+def next_producer_id_is_that_of_the_last_block(history: History, verdict: Verdict) -> bool:
+    """A log goes on with the first id of the block that ZooKeeper had given away last, not with the one after it."""
+    wrong = wrong_in(history, verdict)
+    if wrong is None or {family for family, _ in wrong.places} != {"producer_ids"}:
+        return False
+    images = [history.images[label] for label in wrong.lost]
+    logs = [image.producer_ids.get("next") for image in images if image.source == "metadata-log"]
+    trees = [image.producer_ids.get("next") for image in images if image.source == "zookeeper"]
+    pairs = list(zip(logs, trees, strict=True)) if len(logs) == len(trees) else []
+    unlike = [(log, tree) for log, tree in pairs if log != tree]
+    return bool(unlike) and all(
+        isinstance(log, int) and isinstance(tree, int) and log + _BLOCK == tree for log, tree in unlike
+    )
+
+
+@diagnosis("kmigrate-28")
+def entities_have_other_kinds(history: History, verdict: Verdict) -> bool:
+    """Quotas are in the log by the names of the folders of znodes (users, clients, ips), so that none is in force."""
+    wrong = wrong_in(history, verdict)
+    if wrong is not None:
+        return bool(wrong.places) and all(_is_of_another_kind(history, wrong.lost, *each) for each in wrong.places)
+    return all_unmet(history, verdict, lambda event: _are_other_kinds(event.data["expected"], event.data["observed"]))
+
+
+def _is_of_another_kind(history: History, labels: Collection[str], family: str, key: str) -> bool:
+    """Whether each log has the quotas of this entity under another kind, or this is such a name of one in ZooKeeper."""
+    if family != "quotas":
+        return False
+    images = [history.images[label] for label in labels]
+    logs = [image.quotas for image in images if image.source == "metadata-log"]
+    names = {_as_copied_by_3_4(each) for image in images if image.source != "metadata-log" for each in image.quotas}
+    copied = _as_copied_by_3_4(key)
+    return key in names or (bool(logs) and all(copied in log and key not in log for log in logs))
+
+
+def _are_other_kinds(expected: object, observed: object) -> bool:
+    if not isinstance(expected, Mapping) or not isinstance(observed, Mapping) or not expected:
+        return False
+    return {_as_copied_by_3_4(str(entity)): value for entity, value in expected.items()} == dict(observed)
+
+
+def _as_copied_by_3_4(key: str) -> str:
+    """A key such as "user=a b,client-id=<default>" as 3.4 names it in the log: "clients=<default>,users=a%20b"."""
+    named = [
+        (_FOLDERS.get(kind, kind), name if name == _DEFAULT else quote(name, safe="%")) for kind, name in _parts(key)
+    ]
+    return ",".join(f"{kind}={name}" for kind, name in sorted(named))
 
 
 @diagnosis("KAFKA-16411")

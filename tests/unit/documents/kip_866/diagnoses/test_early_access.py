@@ -1,0 +1,126 @@
+"""Facts about 3.4, in which the migration was an early access: its copy, and what it waits for."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.documents.kip_866.checks.copying.takeover import takeover_waits_for_every_broker
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
+from tests.unit.checkers.histories import change, event, history, phase, snapshot, znode
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    BROKERS,
+    failed_step,
+    named,
+    named_of_expectations,
+    named_of_steps,
+    started,
+    unmet,
+)
+
+QUOTAS = {
+    "user=<default>": {"producer_byte_rate": 1.0},
+    "user=CN=al ice,client-id=<default>": {"producer_byte_rate": 2.0},
+    "ip=127.9.9.9": {"connection_creation_rate": 3.0},
+}
+AS_COPIED = {
+    "users=<default>": {"producer_byte_rate": 1.0},
+    "clients=<default>,users=CN%3Dal%20ice": {"producer_byte_rate": 2.0},
+    "ips=127.9.9.9": {"connection_creation_rate": 3.0},
+}
+
+
+def compared(log: MetadataImage, zookeeper: MetadataImage, kafka: str = "3.4.1") -> History:
+    """A run whose sides were looked at once."""
+    images = {"log": log, "zookeeper": zookeeper}
+    return history(events=[snapshot(50_000, label, 0) for label in images], images=images, kafka=kafka)
+
+
+@pytest.mark.parametrize(
+    ("in_log", "kafka", "bugs"),
+    [
+        (AS_COPIED, "3.4.1", ("kmigrate-28",)),
+        (AS_COPIED, "3.5.2", ()),
+        ({**AS_COPIED, "users=b": {"producer_byte_rate": 1.0}}, "3.4.1", ()),
+        ({each: AS_COPIED[each] for each in AS_COPIED if each != "ips=127.9.9.9"}, "3.4.1", ()),
+    ],
+    ids=["all", "on a later release", "one that ZooKeeper lacks", "one that is lost"],
+)
+def test_quotas_of_entities_of_other_kinds_are_named(
+    in_log: dict[str, dict[str, float]], kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """Each by the folder of its znode; a quota that is not in the log at all is another defect."""
+    run = compared(MetadataImage("metadata-log", quotas=in_log), MetadataImage("zookeeper", quotas=QUOTAS), kafka)
+    assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == bugs
+    wrong = unmet(60_000, "client quotas in the metadata log", expected=QUOTAS, observed=in_log)
+    assert named_of_expectations(replace(run, events=[wrong])) == bugs
+
+
+@pytest.mark.parametrize(
+    ("in_log", "kafka", "bugs"),
+    [(2000, "3.4.1", ("KAFKA-15552",)), (2000, "3.6.0", ("KAFKA-15552",)), (2000, "3.5.2", ()), (1000, "3.4.1", ())],
+)
+def test_a_log_that_goes_on_with_the_last_block_is_named(in_log: int, kafka: str, bugs: tuple[str, ...]) -> None:
+    """A log that is more than a block behind is another defect."""
+    log, tree = MetadataImage("metadata-log", producer_ids={"next": in_log}), MetadataImage("zookeeper")
+    run = compared(log, replace(tree, producer_ids={"next": 3000}), kafka)
+    assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == bugs
+
+
+CLAIM = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+NO_TOPIC = znode(1_000, "/brokers/topics", "")
+TOO_EARLY = "phase PREPARING: not within 180 s; last seen: phase COPYING"
+
+
+def taken_over(*more: Event, topics: tuple[str, ...] = (), kafka: str = "3.4.1") -> History:
+    """The controllers took over while a broker was down."""
+    down = event(EventKind.NODE_STOPPED, 8_000, "broker-0", how="killed")
+    phases = [phase(10, "ZOOKEEPER"), phase(1_000, "PREPARING"), phase(12_000, "HYBRID")]
+    events = [*started(*BROKERS, "controller-3000"), *phases, down, *more]
+    return history(events=events, znodes=[replace(NO_TOPIC, children=topics), CLAIM], kafka=kafka)
+
+
+@pytest.mark.parametrize(
+    ("topics", "kafka", "bugs"),
+    [((), "3.4.1", ("kmigrate-29",)), (("orders",), "3.4.1", ()), ((), "3.5.2", ())],
+    ids=["no topic", "with a topic", "on a later release"],
+)
+def test_a_takeover_that_waits_for_no_broker_is_named(
+    topics: tuple[str, ...], kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """Where there are topics, 3.4 waits for the brokers that hold them."""
+    run = taken_over(topics=topics, kafka=kafka)
+    assert named(run, takeover_waits_for_every_broker.judge(run)) == bugs
+    assert named_of_steps(taken_over(*failed_step(190_000, TOO_EARLY), topics=topics, kafka=kafka)) == bugs
+    early = unmet(60_000, "the phase without broker 5", expected="PREPARING", observed="COPYING")
+    assert named_of_expectations(taken_over(early, topics=topics, kafka=kafka)) == bugs
+    other = unmet(60_000, "the phase without broker 5", expected="HYBRID", observed="COPYING")
+    assert named_of_expectations(taken_over(other, topics=topics, kafka=kafka)) == ()
+
+
+COPIES = "INFO Starting ZK migration (KRaftMigrationDriver)\n" * 3
+ENDED = "INFO Completed migration of metadata from Zookeeper to KRaft. A total of 12 metadata records were generated.\n"
+CREDENTIAL = change(5_000, "set-scram", "a:SCRAM-SHA-256", wanted={"iterations": 4096})
+STUCK = "phase HYBRID: not within 180 s; last seen: phase COPYING; controller-3000 leads the quorum"
+
+
+@pytest.mark.parametrize(
+    ("log", "made", "reason", "bugs"),
+    [
+        (COPIES, [CREDENTIAL], STUCK, ("kmigrate-27",)),
+        (COPIES, [], STUCK, ()),
+        (COPIES + ENDED, [CREDENTIAL], STUCK, ()),
+        (COPIES[: len(COPIES) // 3], [CREDENTIAL], STUCK, ()),
+        (COPIES, [CREDENTIAL], STUCK.replace("COPYING", "PREPARING"), ()),
+    ],
+    ids=["a credential", "none", "a copy that ended", "one copy", "no copy"],
+)
+def test_a_copy_that_never_ends_beside_a_credential_is_named(
+    log: str, made: list[Event], reason: str, bugs: tuple[str, ...]
+) -> None:
+    """A copy that begins again and again without one is another defect."""
+    events = [*started(*BROKERS, "controller-3000"), *made, *failed_step(190_000, reason)]
+    assert named_of_steps(history(events=events, logs={"controller-3000": log}, kafka="3.4.1")) == bugs
