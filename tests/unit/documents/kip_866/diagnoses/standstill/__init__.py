@@ -1,0 +1,1 @@
+"""Facts about migrations that stand still."""
