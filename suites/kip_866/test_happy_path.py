@@ -4,6 +4,7 @@ import pytest
 
 from pytest_kmigrate import Pause, Phase, checks, moves, procedure, raw_admin, targets
 
+BETWEEN_SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
 WRITTEN = ("/migration", "/controller", "/brokers/topics/late", "/config/brokers/0")
 
 
@@ -118,3 +119,28 @@ def test_state_of_the_migration_has_its_documented_number(migration, verify):
     migration.begin(procedure.ENTER_MIGRATION, moves=2)
 
     verify(checks.migration_state_has_its_documented_number())
+
+
+@pytest.mark.since("3.6.0")  # HandleLoadSnapshotCount and MigratingZkBrokerCount came with it
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-REC-snapshot-roundtrip")
+def test_a_controller_that_starts_from_a_snapshot_goes_on(workload, cluster, migration, expect, verify_clients):
+    """It is restarted to write a snapshot of each record, and once more, so that it loads one."""
+    for step in ("write-snapshots", "load-a-snapshot"):
+        migration.make(step, moves.Roll("controller-3000", {BETWEEN_SNAPSHOTS: "1"}))
+        workload.await_acked(500)
+    expect(
+        "snapshots loaded, phase and brokers in ZooKeeper mode after a restart",
+        lambda: (_loaded_snapshots(cluster), migration.phase.name, _zookeeper_brokers(cluster)),
+        equals=(1, "HYBRID", 3),
+    )
+    verify_clients()
+
+
+def _loaded_snapshots(cluster):
+    return cluster.metrics("controller-3000", ["HandleLoadSnapshotCount"])["HandleLoadSnapshotCount"]
+
+
+def _zookeeper_brokers(cluster):
+    return cluster.metrics("controller-3000", ["MigratingZkBrokerCount"])["MigratingZkBrokerCount"]
