@@ -68,12 +68,12 @@ def quorum_leader(kmigrate_run: "Run") -> "Callable[[], str | None]":
 
 @pytest.fixture
 def answers_to_admin(
-    admin_of: "Callable[[str], Peer]", identity: "Callable[[], tuple[str, int]]"
+    admin_of: "Callable[[str], Peer]",
 ) -> "Callable[[str, str], list[str]]":
     """``answers_to_admin("broker-0", "orders")``: the errors of a broker for three requests that admins seldom send.
 
-    An election of the topic's preferred leader, a replacement of its configs, and an upgrade to the metadata.version
-    that there is.
+    An election of the topic's preferred leader, a replacement of its configs, and an upgrade to a metadata.version
+    that no release has.
     """
     from pytest_kmigrate.wire.describing import TOPIC_RESOURCE
     from pytest_kmigrate.wire.features import update_features_at
@@ -84,7 +84,7 @@ def answers_to_admin(
         return [
             elect_leader_at(peer, topic, 0),
             replace_configs_at(peer, TOPIC_RESOURCE, topic, {"flush.messages": "500000"}),
-            update_features_at(peer, {"metadata.version": identity()[1]}).first_error,
+            update_features_at(peer, {"metadata.version": 127}).first_error,
         ]
 
     return answers

@@ -188,6 +188,7 @@ def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
     )
 
 
+@pytest.mark.since("3.5.0")  # of the version of AlterPartition that is sent
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-PROC-takeover-order", "K866-PROC-copy-no-broker-rpcs")
 def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(

@@ -155,11 +155,17 @@ def _as_znode(key: str, family: str) -> str:
 
 def _path(key: str, family: str) -> str:
     """The znode of an entity."""
-    parts = [("user", key.rpartition(":")[0])] if family == "scram" else _parts(key)
+    if family == "scram":
+        return f"/config/users/{quote(key.rpartition(':')[0], safe='')}"
+    return znode_of_quota(key)
+
+
+def znode_of_quota(entity: str) -> str:
+    """The znode that holds the quotas of an entity, such as "user=a b,client-id=<default>"."""
     names = [
-        f"{kind.removesuffix('-id')}s/{name if name == _DEFAULT else quote(name, safe='')}" for kind, name in parts
+        (_FOLDERS.get(kind, kind), name if name == _DEFAULT else quote(name, safe="")) for kind, name in _parts(entity)
     ]
-    return "/config/" + "/".join(names)
+    return "/config/" + "/".join(f"{folder}/{name}" for folder, name in names)
 
 
 def _parts(entity: str) -> list[tuple[str, str]]:

@@ -8,9 +8,9 @@ import pytest
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.documents.kip_866.checks.copying.takeover import takeover_waits_for_every_broker
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import change, event, history, phase, snapshot, znode
+from tests.unit.checkers.histories import MS, change, event, history, phase, snapshot, znode
 from tests.unit.documents.kip_866.diagnoses.naming import (
     BROKERS,
     failed_step,
@@ -124,3 +124,56 @@ def test_a_copy_that_never_ends_beside_a_credential_is_named(
     """A copy that begins again and again without one is another defect."""
     events = [*started(*BROKERS, "controller-3000"), *made, *failed_step(190_000, reason)]
     assert named_of_steps(history(events=events, logs={"controller-3000": log}, kafka="3.4.1")) == bugs
+
+
+def write(at_ms: int, operation: str, path: str) -> Transaction:
+    """A transaction of a controller."""
+    return Transaction(at_ms * MS, at_ms, 7, (Write(operation, path),))
+
+
+LATER = write(60_000, "set-data", "/latest_producer_id_block")
+
+
+@pytest.mark.parametrize(
+    ("transactions", "kafka", "bugs"),
+    [
+        ([LATER], "3.4.1", ("kmigrate-30",)),
+        ([write(20_000, "create", "/brokers/topics/a"), LATER], "3.4.1", ("kmigrate-30",)),
+        ([write(40_000, "set-data", "/brokers/topics/a")], "3.4.1", ()),
+        ([write(40_000, "set-data", "/config/brokers/0")], "3.4.1", ()),
+        ([], "3.4.1", ()),
+        ([LATER], "3.5.2", ()),
+    ],
+    ids=["never", "created only", "its topic written", "its config written", "no transactions", "on a later release"],
+)
+def test_what_dual_write_left_as_it_was_is_named(
+    transactions: list[Transaction], kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """A topic that was deleted and a config that changed; what is written, and otherwise, is another defect."""
+    changed = {"broker:0": {"log.retention.ms": "1"}}
+    log = MetadataImage("metadata-log", topics={"b": {"id": "b"}}, configs=changed)
+    tree = MetadataImage("zookeeper", topics={"a": {"id": "a"}, "b": {"id": "b"}}, partitions={"a-0": {"leader": 0}})
+    run = compared(log, tree, kafka)
+    run = replace(run, znodes=[CLAIM], transactions=transactions)
+    assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == bugs
+
+
+PASSWORD = "the password in the log, and as the broker reads it in ZooKeeper, after the copy"
+
+
+@pytest.mark.parametrize(
+    ("name", "seen", "bugs"),
+    [
+        (PASSWORD, {"log": "b", "zookeeper": "a"}, ("KAFKA-14801",)),
+        (PASSWORD, {"log": "a", "zookeeper": None}, ("KAFKA-14801",)),
+        (PASSWORD, {"log": "a", "zookeeper": "b"}, ()),
+        ("the number of passwords", {"log": "b", "zookeeper": "a"}, ()),
+    ],
+    ids=["encoded in the log", "not to be read in ZooKeeper", "another one in ZooKeeper", "something else"],
+)
+def test_a_password_that_is_encoded_in_the_log_is_kafka_14801(
+    name: str, seen: dict[str, str | None], bugs: tuple[str, ...]
+) -> None:
+    """A password that dual write changed is another defect."""
+    wrong = unmet(60_000, name, expected={"log": "a", "zookeeper": "a"}, observed=seen)
+    assert named_of_expectations(history(events=[wrong], kafka="3.4.1")) == bugs
