@@ -65,12 +65,16 @@ def entities_have_other_kinds(history: History, verdict: Verdict) -> bool:
 
 
 def _is_of_another_kind(history: History, labels: Collection[str], family: str, key: str) -> bool:
-    """Whether each log has the quotas of this entity under another kind, or this is such a name of one in ZooKeeper."""
+    """Whether each log has the quotas of this entity under another kind, or this is such a name of one in ZooKeeper.
+
+    What is set in dual write has its kind in both; 3.4 calls the znode of a default entity "null".
+    """
     if family != "quotas":
         return False
     images = [history.images[label] for label in labels]
     logs = [image.quotas for image in images if image.source == "metadata-log"]
     names = {_as_copied_by_3_4(each) for image in images if image.source != "metadata-log" for each in image.quotas}
+    names |= {each.replace(_DEFAULT, "null") for log in logs for each in log if _DEFAULT in each}
     copied = _as_copied_by_3_4(key)
     return key in names or (bool(logs) and all(copied in log and key not in log for log in logs))
 

@@ -1,4 +1,4 @@
-"""KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20, 23, 25: last words name why a node or a thread ends or hangs."""
+"""Last words name why a node ends or hangs: KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20, 23, 25, 31 and 32."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -28,6 +28,13 @@ _OTHER_LEADER = re.compile(
     r"with leader \S+ and epoch (\d+) which is inconsistent with current leader \S+ and epoch \1\b"
 )
 _NO_AUTHORIZERS = "ZooKeeper migration does not yet support authorizers"
+_WITH_EXPONENT = re.compile(r"\d\.\d+E\d")
+_NO_WHOLE_NUMBER = re.compile(r'NumberFormatException: For input string: "\d\.\d+E\d+"')
+_COPY_BEGUN = "Starting ZK migration"
+_SAME_ID = re.compile(
+    r"Next Producer ID from replayed record \((\d+)\) is not greater than current next Producer ID \(\1\)"
+)
+_QUOTAS = ("/config/users", "/config/clients", "/config/ips")
 _EMPTY_ID = re.compile(
     r'NumberFormatException: For input string: ""\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*migrateBrokerConfigs'
 )
@@ -64,6 +71,39 @@ def bootstrap_was_lost(history: History, verdict: Verdict) -> bool:
     The migration waits for the registration of every controller, so that no step reaches its phase any more.
     """
     return _explains(history, verdict, lambda event: _NO_BOOTSTRAP in str(event.data.get("said")))
+
+
+@diagnosis("kmigrate-31")
+def quota_was_written_with_an_exponent(history: History, verdict: Verdict) -> bool:
+    """A broker in ZooKeeper mode ended as it read a quota that dual write had written with an exponent."""
+    written = (change for each in history.transactions for change in each.changes if change.path.startswith(_QUOTAS))
+    is_there = any(_WITH_EXPONENT.search(change.data or "") for change in written)
+    return is_there and _explains(
+        history, verdict, lambda event: bool(_NO_WHOLE_NUMBER.search(str(event.data.get("said"))))
+    )
+
+
+@diagnosis("kmigrate-32")
+def copied_again_after_a_takeover(history: History, verdict: Verdict) -> bool:
+    """A controller that took over copied again, and ended as it wrote the producer id that its log had already.
+
+    From then on ZooKeeper lacks what changes, for the next one ends, too.
+    """
+    deaths = _deaths(history)
+    if not deaths or not all(_copied_the_same_id(history, event) for event in deaths):
+        return False
+    return _explains(history, verdict, lambda _: True) or all_unmet(
+        history, verdict, lambda event: "ZooKeeper has" in _of(event) or " in ZooKeeper" in _of(event)
+    )
+
+
+def _copied_the_same_id(history: History, event: Event) -> bool:
+    said = str(event.data.get("said"))
+    return bool(_SAME_ID.search(said)) and _COPY_BEGUN in log_of(history, str(event.node))
+
+
+def _of(event: Event) -> str:
+    return str(event.data.get("name"))
 
 
 @diagnosis("kmigrate-25")
@@ -118,20 +158,23 @@ def a_controller_without_a_protocol(history: History, verdict: Verdict) -> bool:
 def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
     """Brokers stopped to follow the quorum: they had the log of a former one, whose leader of that epoch was another.
 
-    They register with no controller, so that the copy does not begin.
+    They register with no controller, so that the copy does not begin. Those of 3.4 end.
     """
     deaths = _deaths(history)
     if not deaths or not all(_had_another_leader(history, event) for event in deaths):
         return False
     blamed = blamed_steps(history, verdict)  # perhaps earlier than the deaths, for those of threads are noticed late
+    late = [str(step.data.get("reason")).startswith("phase ") or _waits_for(step, deaths) for step in blamed]
     return (
         (verdict.check in _NOT_REGISTERED and verdict.kind is Kind.LIVENESS)
-        or (bool(blamed) and all(str(step.data.get("reason")).startswith("phase ") for step in blamed))
+        or (bool(late) and all(late))
         or all_unmet(history, verdict, lambda event: event.data.get("observed") == "PREPARING")
     )
 
 
 def _had_another_leader(history: History, event: Event) -> bool:
+    if event.kind is EventKind.NODE_DIED:
+        return bool(_OTHER_LEADER.search(str(event.data.get("said"))))
     return _is_thread(event, _RAFT_THREAD) and bool(_OTHER_LEADER.search(log_of(history, str(event.node))))
 
 

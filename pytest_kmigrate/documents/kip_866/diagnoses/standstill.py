@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Collection, Mapping
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
-from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.controllers.lives import active_at, roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import failed_steps
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY
@@ -45,13 +46,19 @@ _DRIVER = re.compile(r"\[KRaftMigrationDriver id=\d+\] ([^\n]*)")
 _BEGINS = "migration_begins_when_every_node_is_ready"
 _OF_CLIENTS = ("clients_are_told_the_same", "clients_are_told_of_brokers_only")
 """What brokers in ZooKeeper mode report, which hear of no controller then."""
+_LOST_POLL, _RECOVERED = "Had an exception in PollEvent", "Recovered migration state"
 _WAITS = "Still waiting for all controller nodes ready to begin the migration"
 
 
 @diagnosis("KAFKA-16563")
 def driver_polls_no_more(history: History, verdict: Verdict) -> bool:
-    """The driver of the active controller logged an error of ZooKeeper last, and nothing since."""
-    return _explains(history, verdict, lambda last: "Encountered ZooKeeper error during event" in last)
+    """The driver of the active controller logged an error of ZooKeeper last, and nothing since.
+
+    One of 3.4 that never came to know the state of the migration also claims nothing when it takes over.
+    """
+    return _explains(history, verdict, lambda last: "Encountered ZooKeeper error during event" in last) or all_unmet(
+        history, verdict, lambda event: _claims_nothing(history, event)
+    )
 
 
 @diagnosis("KAFKA-15369")
@@ -72,6 +79,12 @@ def _explains(history: History, verdict: Verdict, is_last: Callable[[str], bool]
     stood = [standing_still_at(history, at_ns) for at_ns in moments]
     logged = [_DRIVER.findall(log_of(history, node)) if node else [] for node in stood]
     return bool(moments) and all(lines and is_last(lines[-1]) for lines in logged)
+
+
+def _claims_nothing(history: History, event: Event) -> bool:
+    log = log_of(history, active_at(history, event.at_ns))
+    is_about = str(event.data.get("name")) in ("who holds /controller", "brokers that know what the successor made")
+    return is_about and _LOST_POLL in log and _RECOVERED not in log.rpartition(_LOST_POLL)[2]
 
 
 def _moments(history: History, verdict: Verdict) -> list[int]:

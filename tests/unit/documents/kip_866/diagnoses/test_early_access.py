@@ -15,6 +15,7 @@ from tests.unit.documents.kip_866.diagnoses.naming import (
     BROKERS,
     failed_step,
     named,
+    named_of_deaths,
     named_of_expectations,
     named_of_steps,
     started,
@@ -177,3 +178,78 @@ def test_a_password_that_is_encoded_in_the_log_is_kafka_14801(
     """A password that dual write changed is another defect."""
     wrong = unmet(60_000, name, expected={"log": "a", "zookeeper": "a"}, observed=seen)
     assert named_of_expectations(history(events=[wrong], kafka="3.4.1")) == bugs
+
+
+def died(node: str, said: str) -> Event:
+    """A node that ended by itself."""
+    return event(EventKind.NODE_DIED, 50_000, node, exit_code=1, said=said)
+
+
+NO_NUMBER = 'ERROR Exiting Kafka / java.lang.NumberFormatException: For input string: "6.28438102E8"'
+RATE = '{"version":1,"config":{"producer_byte_rate":"6.28438102E8"}}'
+
+
+@pytest.mark.parametrize(
+    ("data", "said", "bugs"),
+    [
+        (RATE, NO_NUMBER, ("kmigrate-31",)),
+        (RATE.replace("6.28438102E8", "628438102"), NO_NUMBER, ()),
+        (RATE, NO_NUMBER.replace("6.28438102E8", "fast"), ()),
+    ],
+    ids=["with an exponent", "written whole", "another text"],
+)
+def test_a_broker_that_ends_at_a_quota_of_dual_write_is_named(data: str, said: str, bugs: tuple[str, ...]) -> None:
+    """A broker that reads something else in vain has another defect."""
+    written = Transaction(40_000 * MS, 1, 7, (Write("set-data", "/config/users/a", data),))
+    step = failed_step(51_000, "broker-0 died with exit code 1")
+    run = history(events=[*started(*BROKERS), died("broker-0", said), *step], kafka="3.4.1")
+    run = replace(run, transactions=[written])
+    assert (named_of_deaths(run), named_of_steps(run)) == (bugs, bugs)
+
+
+SAME_ID = "Next Producer ID from replayed record (1000) is not greater than current next Producer ID (1000)"
+
+
+@pytest.mark.parametrize(
+    ("log", "said", "name", "bugs"),
+    [
+        (COPIES, SAME_ID, "the state of orders-5 in ZooKeeper", ("kmigrate-32",)),
+        ("", SAME_ID, "the state of orders-5 in ZooKeeper", ()),
+        (COPIES, "out of memory", "the state of orders-5 in ZooKeeper", ()),
+    ],
+    ids=["copied again", "no copy", "another end"],
+)
+def test_a_controller_that_copies_again_is_named(log: str, said: str, name: str, bugs: tuple[str, ...]) -> None:
+    """With what ZooKeeper lacks since; what brokers lack is another defect."""
+    ended = [*started("controller-3000"), died("controller-3000", said)]
+    run = history(events=[*ended, unmet(60_000, name, expected=True, observed=False)], kafka="3.4.1")
+    run = replace(run, logs={"controller-3000": log})
+    assert (named_of_deaths(run), named_of_expectations(run)) == (bugs, bugs)
+    other = unmet(60_000, "brokers that lead", expected=[0], observed=[])
+    assert named_of_expectations(history(events=[*ended, other], logs={"controller-3000": log}, kafka="3.4.1")) == ()
+
+
+OTHER_LEADER = "Received request or response with leader OptionalInt[3001] and epoch 2 which is inconsistent with "
+OTHER_LEADER += "current leader OptionalInt[3002] and epoch {}"
+
+
+@pytest.mark.parametrize(("epoch", "bugs"), [(2, ("KAFKA-16463",)), (3, ())])
+def test_a_broker_with_the_log_of_a_former_quorum_ends(epoch: int, bugs: tuple[str, ...]) -> None:
+    """Of later releases only a thread does."""
+    step = failed_step(51_000, "broker-0 died with exit code 1")
+    run = history(events=[*started(*BROKERS), died("broker-0", OTHER_LEADER.format(epoch)), *step], kafka="3.4.1")
+    assert (named_of_deaths(run), named_of_steps(run)) == (bugs, bugs)
+
+
+LOST = "ERROR Had an exception in PollEvent (KRaftMigrationDriver)\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "bugs"), [(LOST, ("KAFKA-16563",)), (LOST + "INFO Recovered migration state x\n", ()), ("", ())]
+)
+def test_a_driver_that_never_knew_the_state_claims_nothing(log: str, bugs: tuple[str, ...]) -> None:
+    """Its controller became the active one; one that came to know the state has another defect."""
+    elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, "controller-3001", controller="controller-3001")
+    wrong = unmet(60_000, "who holds /controller", expected="controller-3001", observed="controller-3002")
+    run = history(events=[*started("controller-3001"), elected, wrong], logs={"controller-3001": log}, kafka="3.4.1")
+    assert named_of_expectations(run) == bugs
