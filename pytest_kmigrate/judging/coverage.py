@@ -16,6 +16,12 @@ from pytest_kmigrate.recording.reading import read_events, read_header, read_his
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
+_TROUBLE = {Kind.INFRA: "no_unexpected_death", Kind.HARNESS: "partitions_stay_available"}
+"""Why a run may prove nothing, a node that ended or partitions that cannot be read back, with the check of it.
+
+What comes of a known bug is no doubt about other runs.
+"""
+
 
 @dataclass
 class _Spoken:
@@ -142,23 +148,31 @@ def _together(several: Sequence[_Spoken]) -> _Spoken:
     )
 
 
-def _add(said: defaultdict[str, _Spoken], folder: RunFolder, verdicts: Iterable[Verdict]) -> None:
+def _add(said: defaultdict[str, _Spoken], folder: RunFolder, verdicts: Sequence[Verdict]) -> None:
     """Add what one run says."""
     found = outcomes_by_requirement(verdicts)
-    was_cut_short = any(map(_is_unsaid, found.values())) and _was_ended_by_a_bug(folder)
+    unsaid = {kind for kind, check in _TROUBLE.items() if _is_known(verdicts, check)}
+    if any(map(_is_vacuous, found.values())) and _was_ended_by_a_bug(folder):
+        unsaid.add(Kind.VACUOUS)
     for row, its in found.items():
         spoken = said[row]
         spoken.checks |= its.checks
         spoken.bugs |= its.known_as
         spoken.is_explained &= its.is_explained
-        if its.outcome is None or (was_cut_short and _is_unsaid(its)):
+        if its.outcome is None or (its.outcome is Outcome.INCONCLUSIVE and its.kind in unsaid):
             spoken.unseen += 1
         else:
             spoken.outcomes.append(its.outcome)
 
 
-def _is_unsaid(row: RowOutcome) -> bool:
+def _is_vacuous(row: RowOutcome) -> bool:
     return row.outcome is Outcome.INCONCLUSIVE and row.kind is Kind.VACUOUS
+
+
+def _is_known(verdicts: Iterable[Verdict], check: str) -> bool:
+    """Whether this check violates, and known bugs explain it."""
+    said = [each for each in verdicts if each.check == check and each.outcome is Outcome.VIOLATES]
+    return bool(said) and all(each.known_bugs for each in said)
 
 
 def _was_ended_by_a_bug(folder: RunFolder) -> bool:
