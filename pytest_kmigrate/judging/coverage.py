@@ -22,6 +22,9 @@ _TROUBLE = {Kind.INFRA: "no_unexpected_death", Kind.HARNESS: "partitions_stay_av
 What comes of a known bug is no doubt about other runs.
 """
 
+_ENDINGS = ("steps_completed", "expectations_met", "no_unexpected_death")
+"""Checks of what ends a test before it has asked."""
+
 
 @dataclass
 class _Spoken:
@@ -152,7 +155,7 @@ def _add(said: defaultdict[str, _Spoken], folder: RunFolder, verdicts: Sequence[
     """Add what one run says."""
     found = outcomes_by_requirement(verdicts)
     unsaid = {kind for kind, check in _TROUBLE.items() if _is_known(verdicts, check)}
-    if any(map(_is_vacuous, found.values())) and _was_ended_by_a_bug(folder):
+    if any(map(_is_vacuous, found.values())) and _was_ended_by_a_bug(folder, verdicts):
         unsaid.add(Kind.VACUOUS)
     for row, its in found.items():
         spoken = said[row]
@@ -175,11 +178,13 @@ def _is_known(verdicts: Iterable[Verdict], check: str) -> bool:
     return bool(said) and all(each.known_bugs for each in said)
 
 
-def _was_ended_by_a_bug(folder: RunFolder) -> bool:
+def _was_ended_by_a_bug(folder: RunFolder, verdicts: Sequence[Verdict]) -> bool:
     """Whether the test ended by a known bug before it said what shall be judged.
 
     The bug is known for what it violates; of all else the run says nothing, so that it is no doubt about other runs.
+    One that was not known yet when the test ran is named by the verdict about what ended it.
     """
     events = read_events(folder)
     was_asked = any(event.kind is EventKind.CHECKS for event in events)
-    return not was_asked and bool(events) and bool(events[-1].data.get("known_bug"))
+    was_known = bool(events) and bool(events[-1].data.get("known_bug"))
+    return not was_asked and (was_known or any(_is_known(verdicts, check) for check in _ENDINGS))
