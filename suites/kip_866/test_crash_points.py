@@ -15,6 +15,7 @@ AT_TAKEOVER = [
     *sweep.often(sweep.TAKEOVER),
     *(pytest.param(each, marks=NIGHTLY) for each in sweep.seldom(sweep.TAKEOVER)),
 ]
+OF_3_5 = pytest.mark.since("3.5.0")  # of the classes in whose methods a controller is stopped
 WRITES = [*sweep.often(sweep.WRITES), *(pytest.param(each, marks=NIGHTLY) for each in sweep.seldom(sweep.WRITES))]
 
 
@@ -57,6 +58,7 @@ def test_complete_copy_is_gone_on_with(workload, migration, inject, zookeeper, e
     verify(checks.no_acked_record_lost(), checks.no_phantom_record())
 
 
+@OF_3_5
 @pytest.mark.scene
 @pytest.mark.starts_at("HYBRID")
 class TestDualWrite:
@@ -84,6 +86,7 @@ class TestDualWrite:
         )
 
 
+@OF_3_5
 @pytest.mark.known_bug("KAFKA-16171")
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election")
@@ -111,6 +114,7 @@ def test_former_controller_that_writes_once_more_stops_no_other(
     verify_clients()
 
 
+@OF_3_5
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FAIL-stale-controller-fenced")
 def test_former_controller_that_is_late_with_a_write_changes_nothing(
