@@ -14,6 +14,8 @@ from pytest_kmigrate.reports.suite_tests import problems_of_requirement, tested
 
 MUTANTS, RED_ANYWAY = "mutants.toml", "red-anyway.toml"
 """Files that a document's folder may have; the second counts for the mutants of the first."""
+_PLANTED_IN = "3.9.1"
+"""The release whose code the rules are written for."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,19 @@ def red_anyway(profile: str) -> frozenset[str]:
         if each.id not in known:
             raise wrong(place.folder / RED_ANYWAY, each.id, "id: expected a requirement of the document")
         known_bug(each.bug)
-    return frozenset(each.id for each in listed) | {each.requirement for each in deviations(profile)}
+    return frozenset(each.id for each in listed) | _deviating(profile)
 
 
 def mutants_of(profile: str) -> tuple[Mutant, ...]:
     """The mutants of a profile's document; WrongUseError when there are none, or one is wrong."""
-    deviating = {each.requirement for each in deviations(profile)}
+    deviating = _deviating(profile)
     problems = partial(_problems_of_row, profile, deviating)
     return tested(Mutant, place_of(profile), MUTANTS, "mutant", profile, problems)
+
+
+def _deviating(profile: str) -> frozenset[str]:
+    """Requirements that the release deviates from in which the defects are planted."""
+    return frozenset(each.requirement for each in deviations(profile) if known_bug(each.id).breaks(_PLANTED_IN))
 
 
 def _problems_of_row(profile: str, deviating: Collection[str], mutant: Mutant) -> Iterator[str]:
