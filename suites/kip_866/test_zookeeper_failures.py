@@ -126,6 +126,7 @@ def test_changes_stop_and_the_quorum_stays_while_zookeeper_is_down(
         )
         with may_end(follower):
             migration.make("restart-a-follower", moves.Roll(follower, SOON_GIVING_UP))
+            workload.await_acked(3000)  # by then it has given up on ZooKeeper
         expect(
             "the controller that leads, and those that are down besides the restarted one",
             lambda: (quorum_leader(), _down(cluster, besides=follower)),

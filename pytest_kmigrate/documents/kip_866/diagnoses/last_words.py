@@ -34,6 +34,8 @@ _COPY_BEGUN = "Starting ZK migration"
 _SAME_ID = re.compile(
     r"Next Producer ID from replayed record \((\d+)\) is not greater than current next Producer ID \(\1\)"
 )
+_SINCE = ("ZooKeeper has", " in ZooKeeper", "brokers that know what")
+"""What expectations name that nothing is written or sent any more."""
 _QUOTAS = ("/config/users", "/config/clients", "/config/ips")
 _EMPTY_ID = re.compile(
     r'NumberFormatException: For input string: ""\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*migrateBrokerConfigs'
@@ -87,13 +89,13 @@ def quota_was_written_with_an_exponent(history: History, verdict: Verdict) -> bo
 def copied_again_after_a_takeover(history: History, verdict: Verdict) -> bool:
     """A controller that took over copied again, and ended as it wrote the producer id that its log had already.
 
-    From then on ZooKeeper lacks what changes, for the next one ends, too.
+    From then on ZooKeeper lacks what changes, and brokers in ZooKeeper mode hear of nothing: the next one ends, too.
     """
     deaths = _deaths(history)
     if not deaths or not all(_copied_the_same_id(history, event) for event in deaths):
         return False
     return _explains(history, verdict, lambda _: True) or all_unmet(
-        history, verdict, lambda event: "ZooKeeper has" in _of(event) or " in ZooKeeper" in _of(event)
+        history, verdict, lambda event: any(each in _of(event) for each in _SINCE)
     )
 
 
