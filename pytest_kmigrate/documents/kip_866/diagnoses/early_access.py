@@ -1,19 +1,27 @@
-"""kmigrate-30 and KAFKA-14801: what 3.4, whose migration was an early access, does not bring to the other side."""
+"""kmigrate-30 and 33, KAFKA-14801: what 3.4, whose migration was an early access, does not bring to the other side."""
 
+import re
 from collections.abc import Mapping
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
+from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.copied import znode_of_quota
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _ENCODED = "the password in the log, and as the broker reads it in ZooKeeper, "
 _OF_A_WAY_BACK = "metadata_changed_in_the_migration_outlives_it"
 """Brokers have then what ZooKeeper has."""
+_BROKEN_OFF = re.compile(
+    r"fails to send request \(type=LeaderAndIsRequest[^\n]*\njava\.io\.IOException: Connection to \d+ was disconnected"
+)
+_OFTEN = 100
+"""So often no broker that is restarted breaks a connection off; ten times a second it is tried."""
 _FOLDERS = {"topic": "topics", "broker": "brokers"}
 _DEFAULT_BROKER = "<default>"
 
@@ -30,6 +38,19 @@ def znode_was_left_as_it_was(history: History, verdict: Verdict) -> bool:
     behind = {history.images[label].source for label, lost in wrong.lost.items() if lost}
     followers = {"zookeeper", "admin"} if verdict.check == _OF_A_WAY_BACK else {"zookeeper"}
     return behind <= followers and all(_was_left(history, claim.at_ns, *place) for place in wrong.places)
+
+
+@diagnosis("kmigrate-33")
+def brokers_in_kraft_mode_are_sent_orders(history: History, verdict: Verdict) -> bool:
+    """The active controller sent LeaderAndIsr to a broker that broke off the connection, each time, and tried again.
+
+    What the same broker needs when it is back in ZooKeeper mode waits behind that; it explains partitions that take
+    no write meanwhile.
+    """
+    if verdict.check != "partitions_stay_available" or verdict.kind is not Kind.LIVENESS:
+        return False
+    active = [active_at(history, each.at_ns or 0) for each in verdict.violations]
+    return bool(active) and all(len(_BROKEN_OFF.findall(log_of(history, node))) >= _OFTEN for node in active)
 
 
 @diagnosis("KAFKA-14801")

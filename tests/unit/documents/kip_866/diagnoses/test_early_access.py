@@ -10,6 +10,7 @@ from pytest_kmigrate.documents.kip_866.checks.copying.takeover import takeover_w
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import MS, change, event, history, phase, snapshot, znode
 from tests.unit.documents.kip_866.diagnoses.naming import (
     BROKERS,
@@ -253,3 +254,25 @@ def test_a_driver_that_never_knew_the_state_claims_nothing(log: str, bugs: tuple
     wrong = unmet(60_000, "who holds /controller", expected="controller-3001", observed="controller-3002")
     run = history(events=[*started("controller-3001"), elected, wrong], logs={"controller-3001": log}, kafka="3.4.1")
     assert named_of_expectations(run) == bugs
+
+
+BROKEN_OFF = (
+    "WARN [RequestSendThread controllerId=3002] Controller 3002 epoch 2 fails to send request (type=LeaderAndIsRequest, x\n"
+    "java.io.IOException: Connection to 1 was disconnected before the response was read\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("times", "active", "bugs"),
+    [(100, "controller-3002", ("kmigrate-33",)), (9, "controller-3002", ()), (100, "controller-3001", ())],
+    ids=["again and again", "a few times", "another controller"],
+)
+def test_partitions_that_wait_behind_orders_to_kraft_brokers_are_named(
+    times: int, active: str, bugs: tuple[str, ...]
+) -> None:
+    """A broker that is restarted breaks off a few connections only."""
+    elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active)
+    run = history(events=[*started(*BROKERS), elected], logs={"controller-3002": BROKEN_OFF * times}, kafka="3.4.1")
+    waits = Violation("some write is acknowledged", "none was for 24.9 s", at_ns=9_000_000_000)
+    late = Verdict("partitions_stay_available", Outcome.VIOLATES, Kind.LIVENESS, violations=(waits,), count=1)
+    assert named(run, late) == bugs
