@@ -257,7 +257,7 @@ def test_a_driver_that_never_knew_the_state_claims_nothing(log: str, bugs: tuple
 
 
 BROKEN_OFF = (
-    "WARN [RequestSendThread controllerId=3002] Controller 3002 epoch 2 fails to send request (type=LeaderAndIsRequest, x\n"
+    "WARN [RequestSendThread controllerId=3002] Controller 3002 fails to send request (type=LeaderAndIsRequest, x\n"
     "java.io.IOException: Connection to 1 was disconnected before the response was read\n"
 )
 
