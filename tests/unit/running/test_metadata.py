@@ -111,6 +111,14 @@ def test_a_block_waits_for_a_change_of_every_kind(metadata: Metadata, stage: Sta
     metadata._await_first_round(since, within_s=0)
 
 
+def test_a_block_waits_for_no_credentials_that_are_never_answered(metadata: Metadata, stage: Stage) -> None:
+    """Controllers of 3.4 answer with an error that says nothing; who is to migrate there is filled without, too."""
+    metadata.left_out.add("scram")
+    for change in FIRST_ROUND:
+        _changed(stage, change, "indefinite" if change == "set-scram" else "ok")
+    metadata._await_first_round(0, within_s=0)
+
+
 def _changed(stage: Stage, change: str, outcome: str, error: str = "") -> None:
     stage.recorder.record(typical(EventKind.METADATA_CHANGE, change=change, outcome=outcome, error=error))
 
