@@ -13,7 +13,11 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
 
-_CHANNEL = r"\[zk-broker-\d+-to-controller-alter-partition-channel-manager\]: "
+_CHANNEL = (
+    r"\[(?:zk-broker-\d+-to-controller-alter-partition-channel-manager"
+    r"|BrokerToControllerChannelManager broker=\d+ name=alterPartition)\]: "
+)
+"""As it is named from 3.5 on, and by 3.4."""
 _CONTROLLER = re.compile(
     _CHANNEL + r"Recorded new (?:(?P<of>ZK|KRaft) )?controller, from now on will use node (?P<role>\w+)-"
 )

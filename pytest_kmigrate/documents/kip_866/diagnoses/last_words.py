@@ -34,7 +34,7 @@ _COPY_BEGUN = "Starting ZK migration"
 _SAME_ID = re.compile(
     r"Next Producer ID from replayed record \((\d+)\) is not greater than current next Producer ID \(\1\)"
 )
-_SINCE = ("ZooKeeper has", " in ZooKeeper", "brokers that know what")
+_SINCE = ("ZooKeeper has", " in ZooKeeper", "brokers that know what", "brokers that report")
 """What expectations name that nothing is written or sent any more."""
 _QUOTAS = ("/config/users", "/config/clients", "/config/ips")
 _EMPTY_ID = re.compile(
@@ -95,7 +95,9 @@ def copied_again_after_a_takeover(history: History, verdict: Verdict) -> bool:
     if not deaths or not all(_copied_the_same_id(history, event) for event in deaths):
         return False
     return _explains(history, verdict, lambda _: True) or all_unmet(
-        history, verdict, lambda event: any(each in _of(event) for each in _SINCE)
+        history,
+        verdict,
+        lambda event: event.at_ns > deaths[0].at_ns and any(each in _of(event) for each in _SINCE),
     )
 
 

@@ -226,6 +226,8 @@ def test_a_controller_that_copies_again_is_named(log: str, said: str, name: str,
     run = history(events=[*ended, unmet(60_000, name, expected=True, observed=False)], kafka="3.4.1")
     run = replace(run, logs={"controller-3000": log})
     assert (named_of_deaths(run), named_of_expectations(run)) == (bugs, bugs)
+    before = [*ended, unmet(40_000, name, expected=True, observed=False)]
+    assert named_of_expectations(history(events=before, logs={"controller-3000": log}, kafka="3.4.1")) == ()
     other = unmet(60_000, "brokers that lead", expected=[0], observed=[])
     assert named_of_expectations(history(events=[*ended, other], logs={"controller-3000": log}, kafka="3.4.1")) == ()
 

@@ -89,6 +89,10 @@ def test_an_isr_that_stands_still_for_another_reason_is_not_kmigrate_4(run: Hist
 
 OF_OLD = TO_ZOOKEEPER.replace("new ZK controller", "new controller")
 OF_OLD_KRAFT = TO_KRAFT.replace("new KRaft controller", "new controller")
+OF_3_4 = (STARTING + OF_OLD).replace(
+    "zk-broker-1-to-controller-alter-partition-channel-manager",
+    "BrokerToControllerChannelManager broker=1 name=alterPartition",
+)
 LED = {f"orders-{number}": {"leader": leader, "isr": [0, 1]} for number, leader in enumerate((1, 1, 0))}
 
 
@@ -98,8 +102,9 @@ LED = {f"orders-{number}": {"leader": leader, "isr": [0, 1]} for number, leader 
         (STARTING + OF_OLD, LACKING, ("kmigrate-4",)),
         (STARTING + OF_OLD, [[0, 1], [0, 1], [0, 1]], ()),
         (STARTING + OF_OLD + OF_OLD_KRAFT, LACKING, ()),
+        (OF_3_4, LACKING, ("kmigrate-4",)),
     ],
-    ids=["those that it leads", "one of another leader", "it asks KRaft"],
+    ids=["those that it leads", "one of another leader", "it asks KRaft", "on 3.4"],
 )
 def test_releases_before_3_7_log_no_refusals(log: str, observed: list[list[int]], bugs: tuple[str, ...]) -> None:
     """Then it is what the broker leads that lacks a replica."""
