@@ -1,7 +1,7 @@
 """What runs say about each requirement of a profile: judged by which checks, claimed in vain, or by no test at all."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,11 +16,11 @@ from pytest_kmigrate.recording.reading import read_events, read_header, read_his
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
-_TROUBLE = {Kind.INFRA: "no_unexpected_death", Kind.HARNESS: "partitions_stay_available"}
-"""Why a run may prove nothing, a node that ended or partitions that cannot be read back, with the check of it.
-
-What comes of a known bug is no doubt about other runs.
-"""
+_TROUBLE = {
+    "no_unexpected_death": " died by itself with exit code ",
+    "partitions_stay_available": "trouble: reading back",
+}
+"""Checks of what makes a run prove nothing, and the words of it: known bugs raise no doubt about other runs."""
 
 _ENDINGS = ("steps_completed", "expectations_met", "no_unexpected_death")
 """Checks of what ends a test before it has asked."""
@@ -154,15 +154,15 @@ def _together(several: Sequence[_Spoken]) -> _Spoken:
 def _add(said: defaultdict[str, _Spoken], folder: RunFolder, verdicts: Sequence[Verdict]) -> None:
     """Add what one run says."""
     found = outcomes_by_requirement(verdicts)
-    unsaid = {kind for kind, check in _TROUBLE.items() if _is_known(verdicts, check)}
-    if any(map(_is_vacuous, found.values())) and _was_ended_by_a_bug(folder, verdicts):
-        unsaid.add(Kind.VACUOUS)
+    troubles = [words for check, words in _TROUBLE.items() if _is_known(verdicts, [check])]
+    was_cut_short = any(map(_is_vacuous, found.values())) and _was_ended_by_a_bug(folder, verdicts)
     for row, its in found.items():
         spoken = said[row]
         spoken.checks |= its.checks
         spoken.bugs |= its.known_as
         spoken.is_explained &= its.is_explained
-        if its.outcome is None or (its.outcome is Outcome.INCONCLUSIVE and its.kind in unsaid):
+        is_troubled = its.outcome is Outcome.INCONCLUSIVE and any(words in its.reason for words in troubles)
+        if its.outcome is None or is_troubled or (was_cut_short and _is_vacuous(its)):
             spoken.unseen += 1
         else:
             spoken.outcomes.append(its.outcome)
@@ -172,9 +172,9 @@ def _is_vacuous(row: RowOutcome) -> bool:
     return row.outcome is Outcome.INCONCLUSIVE and row.kind is Kind.VACUOUS
 
 
-def _is_known(verdicts: Iterable[Verdict], check: str) -> bool:
-    """Whether this check violates, and known bugs explain it."""
-    said = [each for each in verdicts if each.check == check and each.outcome is Outcome.VIOLATES]
+def _is_known(verdicts: Iterable[Verdict], checks: Collection[str]) -> bool:
+    """Whether one of these checks violates, and known bugs explain all that do."""
+    said = [each for each in verdicts if each.check in checks and each.outcome is Outcome.VIOLATES]
     return bool(said) and all(each.known_bugs for each in said)
 
 
@@ -187,4 +187,4 @@ def _was_ended_by_a_bug(folder: RunFolder, verdicts: Sequence[Verdict]) -> bool:
     events = read_events(folder)
     was_asked = any(event.kind is EventKind.CHECKS for event in events)
     was_known = bool(events) and bool(events[-1].data.get("known_bug"))
-    return not was_asked and (was_known or any(_is_known(verdicts, check) for check in _ENDINGS))
+    return not was_asked and (was_known or _is_known(verdicts, _ENDINGS))

@@ -98,15 +98,18 @@ def test_a_run_that_a_known_bug_ended_early_is_no_doubt_about_others(
 
 @pytest.mark.parametrize(("bugs", "state"), [(("KAFKA-1",), "CONFORMS"), ((), "INCONCLUSIVE")], ids=["known", "not"])
 @pytest.mark.parametrize(
-    ("kind", "check"),
-    [(Kind.INFRA, "no_unexpected_death"), (Kind.HARNESS, "partitions_stay_available")],
+    ("kind", "check", "trouble"),
+    [
+        (Kind.INFRA, "no_unexpected_death", "broker-1 died by itself with exit code 1"),
+        (Kind.HARNESS, "partitions_stay_available", "the harness had trouble: reading back"),
+    ],
     ids=["a node that ended", "partitions that cannot be read"],
 )
 def test_what_proves_nothing_by_a_known_bug_is_no_doubt_about_others(
-    kind: Kind, check: str, bugs: tuple[str, ...], state: str, tmp_path: Path
+    kind: Kind, check: str, trouble: str, bugs: tuple[str, ...], state: str, tmp_path: Path
 ) -> None:
     """It comes of the bug; a node that ended for an unknown reason may have spoiled what the run shows."""
-    unsaid = inconclusive("a", kind, "trouble").about_each([About(FIRST, Outcome.INCONCLUSIVE, kind, seen=1)])
+    unsaid = inconclusive("a", kind, trouble).about_each([About(FIRST, Outcome.INCONCLUSIVE, kind, seen=1)])
     red = replace(violates(check, Kind.LIVENESS, [Violation("x", "y")]), known_bugs=bugs).speaking_for(SECOND)
     recorded(tmp_path / "troubled", unsaid, red)
     recorded(tmp_path / "whole", conforms("a", "all").speaking_for(FIRST, SECOND))

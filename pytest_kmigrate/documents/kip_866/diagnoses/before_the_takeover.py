@@ -25,6 +25,7 @@ _COUNT = "MigratingZkBrokerCount"
 _REGISTERED = re.compile(r"Registered new broker: RegisterBrokerRecord\(brokerId=(\d+), isMigratingZkBroker=true")
 _TOPICS = "/brokers/topics"
 _COPY_BEGUN, _COPY_ENDED = "Starting ZK migration", "Completed migration of metadata from"
+_WITHOUT_A_BROKER = re.compile(rf"phase {Phase.PREPARING.name}: .*broker-\d+ (is down|is not registered)")
 _AGAIN = 3
 """So often a copy begins that does not end; one that is disturbed once does so twice."""
 _CLAIMED = "Successfully registered KRaft controller"
@@ -66,7 +67,7 @@ def brokers_without_partitions_are_not_waited_for(history: History, verdict: Ver
         not_ready = verdict.listed("not_ready")
         return bool(not_ready) and all(each.startswith("broker-") for each in not_ready)
     steps = blamed_steps(history, verdict)
-    began_too_early = [str(each.data.get("reason")).startswith(f"phase {Phase.PREPARING.name}: ") for each in steps]
+    began_too_early = [bool(_WITHOUT_A_BROKER.match(str(each.data.get("reason")))) for each in steps]
     return (
         verdict.check == "takeover_waits_for_every_broker"
         or (bool(steps) and all(began_too_early) and steps[0].at_ns > claim.at_ns)
@@ -77,13 +78,26 @@ def brokers_without_partitions_are_not_waited_for(history: History, verdict: Ver
 @diagnosis("kmigrate-27")
 def copy_ends_at_a_credential(history: History, verdict: Verdict) -> bool:
     """The copy begins again and again and never ends: ZooKeeper holds a credential, which is taken for a quota."""
-    made = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("change") == "set-scram"]
+    claim = next(kraft_claims(history), None)
+    made = _credentials_at(history, claim.at_ns) if claim else set()
     copies = [log for _, log in logs_of(history, "controller") if log.count(_COPY_BEGUN) >= _AGAIN]
-    if not made or not any(_COPY_ENDED not in log for log in copies):
+    if claim is None or not made or not any(_COPY_ENDED not in log for log in copies):
         return False
     steps = blamed_steps(history, verdict)
     waited = [f"last seen: phase {Phase.COPYING.name}" in str(each.data.get("reason")) for each in steps]
-    return (bool(steps) and all(waited)) or verdict.check == "clients_are_told_of_brokers_only"
+    are_late = all((each.at_ns or 0) >= claim.at_ns and " in all of " in each.observed for each in verdict.violations)
+    return (bool(steps) and all(waited)) or (verdict.check == "clients_are_told_of_brokers_only" and are_late)
+
+
+def _credentials_at(history: History, at_ns: int) -> set[object]:
+    """The SCRAM credentials that were there."""
+    there = set[object]()
+    for each in history.of(EventKind.METADATA_CHANGE):
+        if each.at_ns <= at_ns and each.data.get("outcome") == "ok":
+            change, subject = each.data.get("change"), each.data.get("subject")
+            there |= {subject} if change == "set-scram" else set()
+            there -= {subject} if change == "remove-scram" else set()
+    return there
 
 
 def _topics_at(history: History, at_ns: int) -> int | None:
@@ -94,7 +108,8 @@ def _topics_at(history: History, at_ns: int) -> int | None:
 
 def _is_of_a_phase_too_early(event: Event) -> bool:
     expected, observed = event.data.get("expected"), event.data.get("observed")
-    return expected == Phase.PREPARING.name and observed in (Phase.COPYING.name, Phase.HYBRID.name)
+    is_of_a_broker = re.match(r"the phase with(out)? (a )?broker", str(event.data.get("name"))) is not None
+    return is_of_a_broker and expected == Phase.PREPARING.name and observed in (Phase.COPYING.name, Phase.HYBRID.name)
 
 
 def _brokers(history: History) -> list[str]:

@@ -73,19 +73,27 @@ def _is_of_another_kind(history: History, labels: Collection[str], family: str, 
         return False
     images = [history.images[label] for label in labels]
     logs = [image.quotas for image in images if image.source == "metadata-log"]
-    names = {_as_copied_by_3_4(each) for image in images if image.source != "metadata-log" for each in image.quotas}
-    names |= {each.replace(_DEFAULT, "null") for log in logs for each in log if _DEFAULT in each}
-    copied = _as_copied_by_3_4(key)
-    return key in names or (bool(logs) and all(copied in log and key not in log for log in logs))
+    others = [image.quotas for image in images if image.source != "metadata-log"]
+    names = {as_copied_by_3_4(each): value for tree in others for each, value in tree.items()}
+    written = {each.replace(_DEFAULT, "null"): log[each] for log in logs for each in log if _DEFAULT in each}
+    copied = as_copied_by_3_4(key)
+    if key in names:
+        return all(log.get(key) == names[key] for log in logs)
+    if key in written:
+        return all(tree.get(key) == written[key] for tree in others)
+    originals = [tree[key] for tree in others if key in tree]
+    return bool(logs) and all(
+        key not in log and copied in log and all(log[copied] == value for value in originals) for log in logs
+    )
 
 
 def _are_other_kinds(expected: object, observed: object) -> bool:
     if not isinstance(expected, Mapping) or not isinstance(observed, Mapping) or not expected:
         return False
-    return {_as_copied_by_3_4(str(entity)): value for entity, value in expected.items()} == dict(observed)
+    return {as_copied_by_3_4(str(entity)): value for entity, value in expected.items()} == dict(observed)
 
 
-def _as_copied_by_3_4(key: str) -> str:
+def as_copied_by_3_4(key: str) -> str:
     """A key such as "user=a b,client-id=<default>" as 3.4 names it in the log: "clients=<default>,users=a%20b"."""
     named = [
         (_FOLDERS.get(kind, kind), name if name == _DEFAULT else quote(name, safe="%")) for kind, name in _parts(key)

@@ -1,17 +1,18 @@
 """kmigrate-30 and 33, KAFKA-14801: what 3.4, whose migration was an early access, does not bring to the other side."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
-from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
-from pytest_kmigrate.documents.kip_866.diagnoses.copied import znode_of_quota
+from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, znode_of_quota
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _ENCODED = "the password in the log, and as the broker reads it in ZooKeeper, "
@@ -21,36 +22,53 @@ _BROKEN_OFF = re.compile(
     r"fails to send request \(type=LeaderAndIsRequest[^\n]*\njava\.io\.IOException: Connection to \d+ was disconnected"
 )
 _OFTEN = 100
-"""So often no broker that is restarted breaks a connection off; ten times a second it is tried."""
+"""So often no broker that is restarted breaks a connection off."""
+_FAILED = "Error during ZK migration"
+_WAITS, _WAITS_NO_MORE = "to WAIT_FOR_BROKERS state", "from WAIT_FOR_BROKERS to"
 _FOLDERS = {"topic": "topics", "broker": "brokers"}
 _DEFAULT_BROKER = "<default>"
 
 
 @diagnosis("kmigrate-30")
 def znode_was_left_as_it_was(history: History, verdict: Verdict) -> bool:
-    """No controller has written the znode since what it holds was changed in dual write; ZooKeeper alone is behind.
+    """ZooKeeper alone is behind in what changed in dual write, and no controller has written the znode since.
 
-    What was changed by requests of a test counts from the take-over on, but for the creation of a topic.
+    A topic was deleted, a replica moved, or a controller reported that its migration driver failed: it goes on with
+    the next batch. Or one took over when no broker was in ZooKeeper mode any more, and waits for them. Quotas that
+    are taken away stay where the log has them under another kind (kmigrate-28).
     """
     wrong, claim = wrong_in(history, verdict), next(kraft_claims(history), None)
     if wrong is None or claim is None or not wrong.places:
         return False
     behind = {history.images[label].source for label, lost in wrong.lost.items() if lost}
     followers = {"zookeeper", "admin"} if verdict.check == _OF_A_WAY_BACK else {"zookeeper"}
-    return behind <= followers and all(_was_left(history, claim.at_ns, *place) for place in wrong.places)
+    return behind <= followers and all(_was_left(history, claim.at_ns, wrong.lost, *place) for place in wrong.places)
 
 
 @diagnosis("kmigrate-33")
 def brokers_in_kraft_mode_are_sent_orders(history: History, verdict: Verdict) -> bool:
     """The active controller sent LeaderAndIsr to a broker that broke off the connection, each time, and tried again.
 
-    What the same broker needs when it is back in ZooKeeper mode waits behind that; it explains partitions that take
-    no write meanwhile.
+    What a broker needs that goes back to ZooKeeper mode waits behind that; it explains partitions that take no write
+    once one has.
     """
-    if verdict.check != "partitions_stay_available" or verdict.kind is not Kind.LIVENESS:
+    is_about = verdict.check == "partitions_stay_available" and verdict.kind is Kind.LIVENESS
+    if not is_about or not verdict.violations or verdict.count != len(verdict.violations):
         return False
-    active = [active_at(history, each.at_ns or 0) for each in verdict.violations]
-    return bool(active) and all(len(_BROKEN_OFF.findall(log_of(history, node))) >= _OFTEN for node in active)
+    return all(
+        _went_back(history, each.at_ns or 0)
+        and len(_BROKEN_OFF.findall(log_of(history, active_at(history, each.at_ns or 0)))) >= _OFTEN
+        for each in verdict.violations
+    )
+
+
+def _went_back(history: History, at_ns: int) -> bool:
+    """Whether a broker was started in ZooKeeper mode by then that had run in KRaft mode."""
+    modes: dict[object, list[object]] = {}
+    for event in history.of(EventKind.NODE_STARTED):
+        if event.at_ns <= at_ns:
+            modes.setdefault(event.node, []).append(event.data.get("mode"))
+    return any("kraft" in each and each[-1] == "zookeeper" for each in modes.values())
 
 
 @diagnosis("KAFKA-14801")
@@ -59,14 +77,45 @@ def password_was_not_decoded(history: History, verdict: Verdict) -> bool:
     return all_unmet(history, verdict, _is_password_otherwise)
 
 
-def _was_left(history: History, claimed_ns: int, family: str, key: str) -> bool:
+def _was_left(history: History, claimed_ns: int, labels: Iterable[str], family: str, key: str) -> bool:
     path, subject = _znode(history, family, key)
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == subject]
-    changed_ns = [each.at_ns for each in changes if each.at_ns > claimed_ns and each.data.get("outcome") == "ok"]
-    since_ns = changed_ns[-1] if changed_ns else claimed_ns
+    changed = [each for each in changes if each.at_ns > claimed_ns and each.data.get("outcome") == "ok"]
+    since_ns = int(str(changed[-1].data["began_ns"])) if changed else claimed_ns
     after = [each for each in history.transactions if each.at_ns > since_ns]
-    written = [change for each in after for change in each.changes if change.path == path]
-    return path != "" and bool(history.transactions) and all(each.operation == "create" for each in written)
+    written = [change.operation for each in after for change in each.changes if change.path == path]
+    if not path or not history.transactions or set(written) - {"create"}:
+        return False
+    if family == "quotas" and any(as_copied_by_3_4(key) in image.quotas for image in _logs(history, history.images)):
+        return True
+    has_failed = any(_FAILED in log for _, log in logs_of(history, "controller")) or _waits_for_brokers(
+        log_of(history, active_at(history, since_ns))
+    )
+    if changed:
+        return has_failed or changed[-1].data.get("change") == "delete-topic"
+    return family == "partitions" and _was_changed(history, labels, key, has_failed=has_failed)
+
+
+def _waits_for_brokers(log: str) -> bool:
+    """Whether the driver of a controller has not come beyond waiting for brokers in ZooKeeper mode again."""
+    return _WAITS in log and _WAITS_NO_MORE not in log.rpartition(_WAITS)[2]
+
+
+def _was_changed(history: History, labels: Iterable[str], partition: str, *, has_failed: bool) -> bool:
+    """Whether a partition was added, and a driver failed, or has other replicas: by requests that are not recorded."""
+    held = list(labels)
+    logs = [image.partitions.get(partition) for image in _logs(history, held)]
+    trees = [history.images[each].partitions.get(partition) for each in held]
+    trees = [tree for each, tree in zip(held, trees, strict=True) if history.images[each].source == "zookeeper"]
+    pairs = list(zip(logs, trees, strict=True)) if len(logs) == len(trees) else []
+    return bool(pairs) and all(
+        log is not None and (has_failed if tree is None else log.get("replicas") != tree.get("replicas") or log == tree)
+        for log, tree in pairs
+    )
+
+
+def _logs(history: History, labels: Iterable[str]) -> list[MetadataImage]:
+    return [history.images[each] for each in labels if history.images[each].source == "metadata-log"]
 
 
 def _znode(history: History, family: str, key: str) -> tuple[str, str]:
@@ -83,6 +132,9 @@ def _znode(history: History, family: str, key: str) -> tuple[str, str]:
 
 def _is_password_otherwise(event: Event) -> bool:
     wanted, seen = event.data.get("expected"), event.data.get("observed")
-    if not str(event.data.get("name")).startswith(_ENCODED) or not isinstance(wanted, Mapping):
+    if not str(event.data.get("name")).startswith(_ENCODED):
         return False
-    return isinstance(seen, Mapping) and (seen.get("log") != wanted.get("log") or seen.get("zookeeper") is None)
+    if not isinstance(wanted, Mapping) or not isinstance(seen, Mapping) or seen.get("log") is None:
+        return False
+    is_otherwise = seen["log"] != wanted.get("log") and seen.get("zookeeper") == wanted.get("zookeeper")
+    return is_otherwise or (seen["log"] == wanted.get("log") and seen.get("zookeeper") is None)

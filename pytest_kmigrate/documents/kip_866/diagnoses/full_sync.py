@@ -38,6 +38,7 @@ _OF_BROKERS_NOT_INFORMED = (
     "clients_are_told_of_every_broker",
     "clients_read_the_answers_of_ready_brokers",
 )
+_STAYS = " stays for "
 _WHILE_IT_LASTS = ("partitions_stay_available", "zookeeper_follows_the_log")
 """A broker that is restarted then gets no leaders back, and the offset in ``/migration`` stays."""
 
@@ -94,8 +95,15 @@ def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:
 
 def _is_blocked_by_then(history: History, verdict: Verdict) -> bool:
     """Whether the controller that was active at the time of each violation never came beyond the default quota."""
-    active = [active_at(history, each.at_ns or 0) for each in verdict.violations]
-    return bool(active) and all(len(_NO_NAME.findall(log_of(history, node))) >= _AGAIN for node in active)
+    if verdict.kind is not Kind.LIVENESS or verdict.count != len(verdict.violations):
+        return False
+    if verdict.check == "zookeeper_follows_the_log" and not all(_STAYS in each.observed for each in verdict.violations):
+        return False
+    logs = [log_of(history, active_at(history, each.at_ns or 0)) for each in verdict.violations]
+    return bool(logs) and all(
+        len(_NO_NAME.findall(log)) >= _AGAIN and _WRITTEN not in log[[*_NO_NAME.finditer(log)][-1].end() :]
+        for log in logs
+    )
 
 
 def _is_behind(history: History, verdict: Verdict, before: Collection[str]) -> bool:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.checkers.controllers.raft_logs import logs
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
-from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY, failed_stops, unexpected_deaths
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis
@@ -28,13 +29,16 @@ _OTHER_LEADER = re.compile(
     r"with leader \S+ and epoch (\d+) which is inconsistent with current leader \S+ and epoch \1\b"
 )
 _NO_AUTHORIZERS = "ZooKeeper migration does not yet support authorizers"
-_WITH_EXPONENT = re.compile(r"\d\.\d+E\d")
-_NO_WHOLE_NUMBER = re.compile(r'NumberFormatException: For input string: "\d\.\d+E\d+"')
+_NO_WHOLE_NUMBER = re.compile(r'NumberFormatException: For input string: "(\d+\.\d+(?:E\d+)?)"')
 _COPY_BEGUN = "Starting ZK migration"
 _SAME_ID = re.compile(
     r"Next Producer ID from replayed record \((\d+)\) is not greater than current next Producer ID \(\1\)"
 )
-_SINCE = ("ZooKeeper has", " in ZooKeeper", "brokers that know what", "brokers that report")
+_MIGRATION = "/migration"
+_SINCE = (
+    *("the state of ", "the topics made after it that ZooKeeper has", "whether ZooKeeper has all states"),
+    *("brokers that know what the successor made", "brokers that report the topic to clients"),
+)
 """What expectations name that nothing is written or sent any more."""
 _QUOTAS = ("/config/users", "/config/clients", "/config/ips")
 _EMPTY_ID = re.compile(
@@ -76,18 +80,21 @@ def bootstrap_was_lost(history: History, verdict: Verdict) -> bool:
 
 
 @diagnosis("kmigrate-31")
-def quota_was_written_with_an_exponent(history: History, verdict: Verdict) -> bool:
-    """A broker in ZooKeeper mode ended as it read a quota that dual write had written with an exponent."""
-    written = (change for each in history.transactions for change in each.changes if change.path.startswith(_QUOTAS))
-    is_there = any(_WITH_EXPONENT.search(change.data or "") for change in written)
-    return is_there and _explains(
-        history, verdict, lambda event: bool(_NO_WHOLE_NUMBER.search(str(event.data.get("said"))))
-    )
+def quota_was_written_as_a_fraction(history: History, verdict: Verdict) -> bool:
+    """A broker in ZooKeeper mode ended as it read a quota that dual write had written as a fraction."""
+    changes = (change for each in history.transactions for change in each.changes)
+    written = [str(change.data) for change in changes if change.path.startswith(_QUOTAS)]
+
+    def had_read_it(event: Event) -> bool:
+        read = _NO_WHOLE_NUMBER.search(str(event.data.get("said")))
+        return read is not None and any(f'"{read[1]}"' in data for data in written)
+
+    return _explains(history, verdict, had_read_it)
 
 
 @diagnosis("kmigrate-32")
-def copied_again_after_a_takeover(history: History, verdict: Verdict) -> bool:
-    """A controller that took over copied again, and ended as it wrote the producer id that its log had already.
+def copied_once_more(history: History, verdict: Verdict) -> bool:
+    """A controller copied once more, and ended as it wrote the producer id that its log had already.
 
     From then on ZooKeeper lacks what changes, and brokers in ZooKeeper mode hear of nothing: the next one ends, too.
     """
@@ -97,17 +104,17 @@ def copied_again_after_a_takeover(history: History, verdict: Verdict) -> bool:
     return _explains(history, verdict, lambda _: True) or all_unmet(
         history,
         verdict,
-        lambda event: event.at_ns > deaths[0].at_ns and any(each in _of(event) for each in _SINCE),
+        lambda event: event.at_ns > deaths[0].at_ns and str(event.data.get("name")).startswith(_SINCE),
     )
 
 
 def _copied_the_same_id(history: History, event: Event) -> bool:
-    said = str(event.data.get("said"))
-    return bool(_SAME_ID.search(said)) and _COPY_BEGUN in log_of(history, str(event.node))
-
-
-def _of(event: Event) -> str:
-    return str(event.data.get("name"))
+    """Whether a controller ended so in a copy, and one was complete by ``/migration``, or had begun, before."""
+    offsets = (held_in(each) for each in history.znodes if each.path == _MIGRATION and each.at_ns <= event.at_ns)
+    was_complete = any(held.get("kraft_metadata_offset", -1) > 0 for held in offsets)
+    begun = sum(log.count(_COPY_BEGUN) for _, log in logs_of(history, "controller"))
+    has_begun = _COPY_BEGUN in log_of(history, str(event.node)) and (was_complete or begun > 1)
+    return has_begun and bool(_SAME_ID.search(str(event.data.get("said"))))
 
 
 @diagnosis("kmigrate-25")
@@ -178,7 +185,7 @@ def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
 
 def _had_another_leader(history: History, event: Event) -> bool:
     if event.kind is EventKind.NODE_DIED:
-        return bool(_OTHER_LEADER.search(str(event.data.get("said"))))
+        return str(event.node).startswith("broker-") and bool(_OTHER_LEADER.search(str(event.data.get("said"))))
     return _is_thread(event, _RAFT_THREAD) and bool(_OTHER_LEADER.search(log_of(history, str(event.node))))
 
 

@@ -74,7 +74,7 @@ def test_a_log_that_goes_on_with_the_last_block_is_named(in_log: int, kafka: str
 
 CLAIM = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
 NO_TOPIC = znode(1_000, "/brokers/topics", "")
-TOO_EARLY = "phase PREPARING: not within 180 s; last seen: phase COPYING"
+TOO_EARLY = "phase PREPARING: not within 180 s; last seen: phase COPYING; broker-0 is not registered with the quorum"
 
 
 def taken_over(*more: Event, topics: tuple[str, ...] = (), kafka: str = "3.4.1") -> History:
@@ -125,7 +125,8 @@ def test_a_copy_that_never_ends_beside_a_credential_is_named(
 ) -> None:
     """A copy that begins again and again without one is another defect."""
     events = [*started(*BROKERS, "controller-3000"), *made, *failed_step(190_000, reason)]
-    assert named_of_steps(history(events=events, logs={"controller-3000": log}, kafka="3.4.1")) == bugs
+    run = history(events=events, znodes=[CLAIM], logs={"controller-3000": log}, kafka="3.4.1")
+    assert named_of_steps(run) == bugs
 
 
 def write(at_ms: int, operation: str, path: str) -> Transaction:
@@ -133,6 +134,7 @@ def write(at_ms: int, operation: str, path: str) -> Transaction:
     return Transaction(at_ms * MS, at_ms, 7, (Write(operation, path),))
 
 
+DRIVER_FAILED = "ERROR Encountered zk migration fault: Error during ZK migration (LoggingFaultHandler)\n"
 LATER = write(60_000, "set-data", "/latest_producer_id_block")
 
 
@@ -156,7 +158,13 @@ def test_what_dual_write_left_as_it_was_is_named(
     log = MetadataImage("metadata-log", topics={"b": {"id": "b"}}, configs=changed)
     tree = MetadataImage("zookeeper", topics={"a": {"id": "a"}, "b": {"id": "b"}}, partitions={"a-0": {"leader": 0}})
     run = compared(log, tree, kafka)
-    run = replace(run, znodes=[CLAIM], transactions=transactions)
+    run = replace(run, znodes=[CLAIM], transactions=transactions, logs={"controller-3000": DRIVER_FAILED})
+    changes = [
+        change(30_000, "delete-topic", "a"),
+        change(30_000, "alter-config", "broker:0", wanted={"log.retention.ms": "1"}),
+    ]
+    events = [*started("controller-3000"), *changes, *run.events]
+    run = replace(run, events=sorted(events, key=lambda each: each.at_ns))
     assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == bugs
 
 
@@ -208,6 +216,7 @@ def test_a_broker_that_ends_at_a_quota_of_dual_write_is_named(data: str, said: s
     assert (named_of_deaths(run), named_of_steps(run)) == (bugs, bugs)
 
 
+COPIED = znode(20_000, "/migration", json.dumps({"kraft_metadata_offset": 50}))
 SAME_ID = "Next Producer ID from replayed record (1000) is not greater than current next Producer ID (1000)"
 
 
@@ -224,7 +233,7 @@ def test_a_controller_that_copies_again_is_named(log: str, said: str, name: str,
     """With what ZooKeeper lacks since; what brokers lack is another defect."""
     ended = [*started("controller-3000"), died("controller-3000", said)]
     run = history(events=[*ended, unmet(60_000, name, expected=True, observed=False)], kafka="3.4.1")
-    run = replace(run, logs={"controller-3000": log})
+    run = replace(run, logs={"controller-3000": log}, znodes=[COPIED])
     assert (named_of_deaths(run), named_of_expectations(run)) == (bugs, bugs)
     before = [*ended, unmet(40_000, name, expected=True, observed=False)]
     assert named_of_expectations(history(events=before, logs={"controller-3000": log}, kafka="3.4.1")) == ()
@@ -274,7 +283,8 @@ def test_partitions_that_wait_behind_orders_to_kraft_brokers_are_named(
 ) -> None:
     """A broker that is restarted breaks off a few connections only."""
     elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active)
-    run = history(events=[*started(*BROKERS), elected], logs={"controller-3002": BROKEN_OFF * times}, kafka="3.4.1")
+    modes = [*started(*BROKERS, mode="kraft"), *started("broker-1", mode="zookeeper", at_ms=6_000)]
+    run = history(events=[*modes, elected], logs={"controller-3002": BROKEN_OFF * times}, kafka="3.4.1")
     waits = Violation("some write is acknowledged", "none was for 24.9 s", at_ns=9_000_000_000)
     late = Verdict("partitions_stay_available", Outcome.VIOLATES, Kind.LIVENESS, violations=(waits,), count=1)
     assert named(run, late) == bugs
