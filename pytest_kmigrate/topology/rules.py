@@ -130,7 +130,7 @@ def _versions(file: TopologyFile) -> Iterator[tuple[KeyPath, str]]:
             yield ("node", number, "kafka"), node.kafka
 
 
-def _authorizers_that_begin_are_there(file: TopologyFile) -> Iterator[Mistake]:
+def _authorizer_since_needs_an_authorizer(file: TopologyFile) -> Iterator[Mistake]:
     if file.security.authorizer_since and not file.security.authorizer:
         text = "expected authorizer beside it, got none: give it, or leave this out"
         yield Mistake(("security", "authorizer_since"), text)
@@ -214,6 +214,6 @@ RULES = (
     Rule((), links_join_nodes),
     Rule((("controller",), ("combined",)), _listeners_have_an_owner),
     Rule((("zookeeper",), ("security", "zookeeper")), _zookeeper_is_protected_as_a_whole),
-    Rule((("security", "authorizer"),), _authorizers_that_begin_are_there),
+    Rule((("security", "authorizer"),), _authorizer_since_needs_an_authorizer),
     Rule((), _metrics_are_known),
 )

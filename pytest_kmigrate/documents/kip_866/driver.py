@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.distributions.versions import version_of
 from pytest_kmigrate.documents.kip_866.obstacles import obstacles
-from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.documents.kip_866.phases import EARLY_ACCESS, Phase
 from pytest_kmigrate.documents.kip_866.procedure import LEAVE_MIGRATION, STEPS, WAYS_BACK, deleting
 from pytest_kmigrate.model.document import Move, Step, name_of
 from pytest_kmigrate.model.errors import UnfitReleaseError, WrongUseError
@@ -18,8 +18,6 @@ from pytest_kmigrate.waiting import PATIENCE_S, until
 
 _MIGRATING = tuple(f"3.{minor}." for minor in range(4, 10))
 """Releases whose controllers can migrate."""
-_FIRST = "3.4."
-"""The first of them: its brokers refuse to migrate with an authorizer, and its controllers copy no credentials."""
 
 
 class MigrationDriver(ProcedureDriver):
@@ -73,7 +71,7 @@ def check_topology(topology: Topology, phase: str) -> None:
     """WrongUseError when this topology cannot be migrated to ``phase``."""
     check_migratable(topology, phase)
     _check_phase(phase, {spec.name: version_of(spec.kafka) for spec in topology.of_role(Role.CONTROLLER)})
-    early = [spec.name for spec in topology.of_role(Role.BROKER) if version_of(spec.kafka).startswith(_FIRST)]
+    early = [spec.name for spec in topology.of_role(Role.BROKER) if version_of(spec.kafka).startswith(EARLY_ACCESS)]
     if topology.security.authorizer and early and phase != Phase.PREPARING.name:
         raise UnfitReleaseError(
             f"{phase}: expected no authorizer in {topology.name}, which brokers of Kafka 3.4 refuse in migration mode"
@@ -83,7 +81,7 @@ def check_topology(topology: Topology, phase: str) -> None:
 def not_copied(topology: Topology) -> frozenset[str]:
     """Families that keep the copy from ending: on controllers of 3.4 credentials do (kmigrate-27)."""
     releases = [version_of(spec.kafka) for spec in topology.of_role(Role.CONTROLLER)]
-    return frozenset({"scram"} if any(release.startswith(_FIRST) for release in releases) else ())
+    return frozenset({"scram"} if any(release.startswith(EARLY_ACCESS) for release in releases) else ())
 
 
 def check_migratable(topology: Topology, what: str) -> None:

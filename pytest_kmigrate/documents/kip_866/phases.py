@@ -6,6 +6,10 @@ MIGRATION_STATE = "migration_state"
 """The state that KRaft itself records, as the quorum's leader reports it; the operator's is ``phase``."""
 
 
+EARLY_ACCESS = "3.4."
+"""How the versions begin that migrate first: they report no state, and refuse authorizers and SCRAM credentials."""
+
+
 class Phase(enum.IntEnum):
     """The operator's phases, in order ("dual write" means two things in the documents, so it is the name of none)."""
 
@@ -50,7 +54,7 @@ def zk_migration_state(number: int, kafka: str) -> ZkMigrationState | None:
 
     Kafka 3.4 numbers as KIP-866 does; from 3.5 PRE_MIGRATION and MIGRATION are swapped (K866-METRIC-ZkMigrationState).
     """
-    table = _AS_IN_THE_KIP if kafka.startswith("3.4.") else _FROM_3_5
+    table = _AS_IN_THE_KIP if kafka.startswith(EARLY_ACCESS) else _FROM_3_5
     return table.get(number)
 
 

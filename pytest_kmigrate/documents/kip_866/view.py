@@ -3,7 +3,13 @@
 import json
 from collections.abc import Mapping
 
-from pytest_kmigrate.documents.kip_866.phases import MIGRATION_STATE, Phase, ZkMigrationState, zk_migration_state
+from pytest_kmigrate.documents.kip_866.phases import (
+    EARLY_ACCESS,
+    MIGRATION_STATE,
+    Phase,
+    ZkMigrationState,
+    zk_migration_state,
+)
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.document import ClusterReader, State
 from pytest_kmigrate.model.event import PHASE
@@ -16,8 +22,6 @@ _METRICS = ("ZkMigrationState", "MigratingZkBrokerCount")
 _LAG = "ZkWriteBehindLag"
 _NONE_BEHIND = 1
 """The gauge subtracts two readings, and a no-op may be written between them."""
-_WITHOUT_STATE = "3.4."
-"""The release that migrates and has no metric of its state."""
 _IN_CHARGE = (Phase.COPYING, Phase.HYBRID, Phase.ALL_KRAFT, Phase.FINALIZED)
 
 _Metrics = Mapping[str, float | None]
@@ -75,7 +79,7 @@ def _phase(reader: ClusterReader, leader: str | None, metrics: _Metrics) -> Phas
         # All away for a moment, or for good: until another node claims the cluster, the last known phase is kept.
         return last if _is_claimed_by_kraft(reader) else Phase.ZOOKEEPER
     state = _state(reader.cluster, leader, metrics) if leader else None
-    if state is None and leader and reader.cluster.node(leader).kafka.startswith(_WITHOUT_STATE):
+    if state is None and leader and reader.cluster.node(leader).kafka.startswith(EARLY_ACCESS):
         state = _state_by_znodes(reader, leader)
     # While there is no quorum leader the phase cannot be read, so the last known phase is kept.
     return _phase_in(reader, state, metrics) if state else max(last, Phase.PREPARING)

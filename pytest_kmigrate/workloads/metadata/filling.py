@@ -38,7 +38,7 @@ IMPOSSIBLE = {
 """Errors that say that a cluster has no room for a family at all, and why."""
 
 _GONE = "RESOURCE_NOT_FOUND"
-"""The error of who takes back a credential that the cluster has lost: a check judges that it is gone."""
+"""The answer to taking back a credential that the cluster has lost; a check judges that it is lost."""
 
 RENEWED_FOR_MS = 3 * 3_600_000
 RENEWED_AGAIN_FOR_MS = 2 * RENEWED_FOR_MS

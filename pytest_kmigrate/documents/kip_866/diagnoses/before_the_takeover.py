@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
+from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN, COPY_ENDED, registered_for_migration
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
@@ -22,9 +23,7 @@ _NOT_FORWARDED = (
     "Unexpected broker id, expected ",  # by one with it, which takes the config for its own
 )
 _COUNT = "MigratingZkBrokerCount"
-_REGISTERED = re.compile(r"Registered new broker: RegisterBrokerRecord\(brokerId=(\d+), isMigratingZkBroker=true")
 _TOPICS = "/brokers/topics"
-_COPY_BEGUN, _COPY_ENDED = "Starting ZK migration", "Completed migration of metadata from"
 _WITHOUT_A_BROKER = re.compile(rf"phase {Phase.PREPARING.name}: .*broker-\d+ (is down|is not registered)")
 _AGAIN = 3
 """So often a copy begins that does not end; one that is disturbed once does so twice."""
@@ -80,8 +79,8 @@ def copy_ends_at_a_credential(history: History, verdict: Verdict) -> bool:
     """The copy begins again and again and never ends: ZooKeeper holds a credential, which is taken for a quota."""
     claim = next(kraft_claims(history), None)
     made = _credentials_at(history, claim.at_ns) if claim else set()
-    copies = [log for _, log in logs_of(history, "controller") if log.count(_COPY_BEGUN) >= _AGAIN]
-    if claim is None or not made or not any(_COPY_ENDED not in log for log in copies):
+    copies = [log for _, log in logs_of(history, "controller") if log.count(COPY_BEGUN) >= _AGAIN]
+    if claim is None or not made or not any(COPY_ENDED not in log for log in copies):
         return False
     steps = blamed_steps(history, verdict)
     waited = [f"last seen: phase {Phase.COPYING.name}" in str(each.data.get("reason")) for each in steps]
@@ -132,7 +131,7 @@ def _had_registered(history: History, claim: Claim) -> bool:
     down = [each for each in brokers_at(history, claim.at_ns) if each.away_ns is not None]
     were_ready = all(each.is_migrating and each.ready_ns is not None for each in down)
     before, claimed, _ = log_of(history, f"controller-{claim.controller}").partition(_CLAIMED)
-    registered = set(_REGISTERED.findall(before))
+    registered = registered_for_migration(before)
     return bool(down and claimed) and were_ready and all(each.node_id in registered for each in down)
 
 

@@ -11,6 +11,7 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
 
 _PENDING = "/admin/delete_topics"
@@ -45,14 +46,20 @@ def next_producer_id_is_that_of_the_last_block(history: History, verdict: Verdic
     wrong = wrong_in(history, verdict)
     if wrong is None or {family for family, _ in wrong.places} != {"producer_ids"}:
         return False
-    images = [history.images[label] for label in wrong.lost]
-    logs = [image.producer_ids.get("next") for image in images if image.source == "metadata-log"]
-    trees = [image.producer_ids.get("next") for image in images if image.source == "zookeeper"]
-    pairs = list(zip(logs, trees, strict=True)) if len(logs) == len(trees) else []
+    pairs = [(log.producer_ids.get("next"), tree.producer_ids.get("next")) for log, tree in sides(history, wrong.lost)]
     unlike = [(log, tree) for log, tree in pairs if log != tree]
     return bool(unlike) and all(
         isinstance(log, int) and isinstance(tree, int) and log + _BLOCK == tree for log, tree in unlike
     )
+
+
+def sides(history: History, labels: Collection[str]) -> list[tuple[MetadataImage, MetadataImage]]:
+    """The images of the metadata log among these, each with the one of ZooKeeper; none where they are no pairs."""
+    logs, trees = (
+        [history.images[each] for each in labels if history.images[each].source == source]
+        for source in ("metadata-log", "zookeeper")
+    )
+    return list(zip(logs, trees, strict=True)) if len(logs) == len(trees) else []
 
 
 @diagnosis("kmigrate-28")

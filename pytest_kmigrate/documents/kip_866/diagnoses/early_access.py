@@ -1,18 +1,17 @@
 """kmigrate-30 and 33, KAFKA-14801: what 3.4, whose migration was an early access, does not bring to the other side."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
-from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, znode_of_quota
+from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides, znode_of_quota
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _ENCODED = "the password in the log, and as the broker reads it in ZooKeeper, "
@@ -62,6 +61,12 @@ def brokers_in_kraft_mode_are_sent_orders(history: History, verdict: Verdict) ->
     )
 
 
+@diagnosis("KAFKA-14801")
+def password_was_not_decoded(history: History, verdict: Verdict) -> bool:
+    """The log has another password than ZooKeeper, encoded as it was there, or ZooKeeper has none that can be read."""
+    return all_unmet(history, verdict, _is_password_otherwise)
+
+
 def _went_back(history: History, at_ns: int) -> bool:
     """Whether a broker was started in ZooKeeper mode by then that had run in KRaft mode."""
     modes: dict[object, list[object]] = {}
@@ -71,13 +76,7 @@ def _went_back(history: History, at_ns: int) -> bool:
     return any("kraft" in each and each[-1] == "zookeeper" for each in modes.values())
 
 
-@diagnosis("KAFKA-14801")
-def password_was_not_decoded(history: History, verdict: Verdict) -> bool:
-    """The log has another password than ZooKeeper, encoded as it was there, or ZooKeeper has none that can be read."""
-    return all_unmet(history, verdict, _is_password_otherwise)
-
-
-def _was_left(history: History, claimed_ns: int, labels: Iterable[str], family: str, key: str) -> bool:
+def _was_left(history: History, claimed_ns: int, labels: Collection[str], family: str, key: str) -> bool:
     path, subject = _znode(history, family, key)
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == subject]
     changed = [each for each in changes if each.at_ns > claimed_ns and each.data.get("outcome") == "ok"]
@@ -86,7 +85,8 @@ def _was_left(history: History, claimed_ns: int, labels: Iterable[str], family: 
     written = [change.operation for each in after for change in each.changes if change.path == path]
     if not path or not history.transactions or set(written) - {"create"}:
         return False
-    if family == "quotas" and any(as_copied_by_3_4(key) in image.quotas for image in _logs(history, history.images)):
+    logs = [image for image in history.images.values() if image.source == "metadata-log"]
+    if family == "quotas" and any(as_copied_by_3_4(key) in log.quotas for log in logs):
         return True
     has_failed = any(_FAILED in log for _, log in logs_of(history, "controller")) or _waits_for_brokers(
         log_of(history, active_at(history, since_ns))
@@ -101,21 +101,13 @@ def _waits_for_brokers(log: str) -> bool:
     return _WAITS in log and _WAITS_NO_MORE not in log.rpartition(_WAITS)[2]
 
 
-def _was_changed(history: History, labels: Iterable[str], partition: str, *, has_failed: bool) -> bool:
+def _was_changed(history: History, labels: Collection[str], partition: str, *, has_failed: bool) -> bool:
     """Whether a partition was added, and a driver failed, or has other replicas: by requests that are not recorded."""
-    held = list(labels)
-    logs = [image.partitions.get(partition) for image in _logs(history, held)]
-    trees = [history.images[each].partitions.get(partition) for each in held]
-    trees = [tree for each, tree in zip(held, trees, strict=True) if history.images[each].source == "zookeeper"]
-    pairs = list(zip(logs, trees, strict=True)) if len(logs) == len(trees) else []
+    pairs = [(log.partitions.get(partition), tree.partitions.get(partition)) for log, tree in sides(history, labels)]
     return bool(pairs) and all(
         log is not None and (has_failed if tree is None else log.get("replicas") != tree.get("replicas") or log == tree)
         for log, tree in pairs
     )
-
-
-def _logs(history: History, labels: Iterable[str]) -> list[MetadataImage]:
-    return [history.images[each] for each in labels if history.images[each].source == "metadata-log"]
 
 
 def _znode(history: History, family: str, key: str) -> tuple[str, str]:

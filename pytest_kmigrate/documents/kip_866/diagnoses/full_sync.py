@@ -100,10 +100,8 @@ def _is_blocked_by_then(history: History, verdict: Verdict) -> bool:
     if verdict.check == "zookeeper_follows_the_log" and not all(_STAYS in each.observed for each in verdict.violations):
         return False
     logs = [log_of(history, active_at(history, each.at_ns or 0)) for each in verdict.violations]
-    return bool(logs) and all(
-        len(_NO_NAME.findall(log)) >= _AGAIN and _WRITTEN not in log[[*_NO_NAME.finditer(log)][-1].end() :]
-        for log in logs
-    )
+    attempts = [_NO_NAME.split(log) for log in logs]
+    return bool(attempts) and all(len(each) > _AGAIN and _WRITTEN not in each[-1] for each in attempts)
 
 
 def _is_behind(history: History, verdict: Verdict, before: Collection[str]) -> bool:

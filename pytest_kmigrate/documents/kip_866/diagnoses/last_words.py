@@ -8,6 +8,8 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY, failed_stops, unexpected_deaths
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -30,11 +32,9 @@ _OTHER_LEADER = re.compile(
 )
 _NO_AUTHORIZERS = "ZooKeeper migration does not yet support authorizers"
 _NO_WHOLE_NUMBER = re.compile(r'NumberFormatException: For input string: "(\d+\.\d+(?:E\d+)?)"')
-_COPY_BEGUN = "Starting ZK migration"
 _SAME_ID = re.compile(
     r"Next Producer ID from replayed record \((\d+)\) is not greater than current next Producer ID \(\1\)"
 )
-_MIGRATION = "/migration"
 _SINCE = (
     *("the state of ", "the topics made after it that ZooKeeper has", "whether ZooKeeper has all states"),
     *("brokers that know what the successor made", "brokers that report the topic to clients"),
@@ -110,10 +110,10 @@ def copied_once_more(history: History, verdict: Verdict) -> bool:
 
 def _copied_the_same_id(history: History, event: Event) -> bool:
     """Whether a controller ended so in a copy, and one was complete by ``/migration``, or had begun, before."""
-    offsets = (held_in(each) for each in history.znodes if each.path == _MIGRATION and each.at_ns <= event.at_ns)
+    offsets = (held_in(each) for each in history.znodes if each.path == MIGRATION and each.at_ns <= event.at_ns)
     was_complete = any(held.get("kraft_metadata_offset", -1) > 0 for held in offsets)
-    begun = sum(log.count(_COPY_BEGUN) for _, log in logs_of(history, "controller"))
-    has_begun = _COPY_BEGUN in log_of(history, str(event.node)) and (was_complete or begun > 1)
+    begun = sum(log.count(COPY_BEGUN) for _, log in logs_of(history, "controller"))
+    has_begun = COPY_BEGUN in log_of(history, str(event.node)) and (was_complete or begun > 1)
     return has_begun and bool(_SAME_ID.search(str(event.data.get("said"))))
 
 

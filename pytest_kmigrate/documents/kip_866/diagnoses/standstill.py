@@ -14,6 +14,7 @@ from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import failed_steps
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
+from pytest_kmigrate.documents.kip_866.driver_log import registered_for_migration
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
@@ -41,7 +42,6 @@ _OF_FAULTS = (EventKind.FAULT_BEGAN, EventKind.FAULT_APPLIED, EventKind.FAULT_HE
 
 
 _COUNT = "MigratingZkBrokerCount"
-_REGISTERED = re.compile(r"RegisterBrokerRecord\(brokerId=(\d+), isMigratingZkBroker=true")
 _DRIVER = re.compile(r"\[KRaftMigrationDriver id=\d+\] ([^\n]*)")
 _BEGINS = "migration_begins_when_every_node_is_ready"
 _OF_CLIENTS = ("clients_are_told_the_same", "clients_are_told_of_brokers_only")
@@ -111,7 +111,7 @@ def standing_still_at(history: History, at_ns: int) -> str | None:
 
     A reason is a broker that is not registered, a node that is down, a controller without the flag, another controller
     in charge. The time counts from the last event of a node or a fault and the last change of ``/controller`` and
-    ``/brokers/ids``. Once KRaft holds ``/controller`` the migration has begun, unless who claimed it has ended.
+    ``/brokers/ids``. Once KRaft holds ``/controller`` the migration has begun, unless its holder has ended.
     """
     by_role = roles(history)
     brokers, controllers = ([n for n, role in by_role.items() if role == each] for each in ("broker", "controller"))
@@ -197,5 +197,5 @@ def _waits(history: History, sample: Sample, brokers: int) -> bool:
 def _count(history: History, sample: Sample) -> float | None:
     """How many brokers in migration mode are registered with a controller: by its metric, or its log before 3.6."""
     if history.header.kafka.startswith(LACKED_BY[_COUNT]):
-        return len(set(_REGISTERED.findall(log_of(history, sample.node))))
+        return len(registered_for_migration(log_of(history, sample.node)))
     return sample.values.get(_COUNT)

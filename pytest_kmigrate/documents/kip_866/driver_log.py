@@ -1,0 +1,15 @@
+"""What the migration driver and the controller beside it log, as diagnoses read it."""
+
+import re
+
+COPY_BEGUN, COPY_ENDED = "Starting ZK migration", "Completed migration of metadata from"
+
+_REGISTERED = re.compile(r"Registered new broker: RegisterBrokerRecord\(brokerId=(\d+), isMigratingZkBroker=true")
+
+
+def registered_for_migration(log: str) -> set[str]:
+    """The ids of the brokers in ZooKeeper mode that a controller logged to register for the migration.
+
+    Releases before 3.6 count them nowhere else (``MigratingZkBrokerCount``).
+    """
+    return set(_REGISTERED.findall(log))
