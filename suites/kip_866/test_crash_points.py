@@ -40,6 +40,7 @@ def test_takeover_is_completed_by_another_controller(at, workload, cluster_metad
     )
 
 
+@OF_3_5
 @pytest.mark.known_bug("kmigrate-17")
 @pytest.mark.requirement("K866-FAIL-crash-during-copy")
 def test_complete_copy_is_gone_on_with(workload, migration, inject, zookeeper, expect, verify):

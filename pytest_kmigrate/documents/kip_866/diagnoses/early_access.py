@@ -24,6 +24,15 @@ _OFTEN = 100
 """So often no broker that is restarted breaks a connection off."""
 _FAILED = "Error during ZK migration"
 _WAITS, _WAITS_NO_MORE = "to WAIT_FOR_BROKERS state", "from WAIT_FOR_BROKERS to"
+_DUAL_WRITE = "to DUAL_WRITE state"
+_ORDERS = re.compile(r"Sending LeaderAndIsr request to broker \d+ with")
+_ORDERS_LOST = re.compile(
+    r"handleBrokerFenced: changing [1-9]\d* partition\(s\)[^\n]*\n(?:(?!.*Sending LeaderAndIsr)[^\n]*\n)*?[^\n]*"
+    + _FAILED
+)
+"""A broker was fenced, and the failure came before any broker was sent what that changed."""
+_PARTITIONS = re.compile(r"partitions of (\S+) in ZooKeeper")
+_IN_FLIGHT = "whether several requests were in flight at once"
 _FOLDERS = {"topic": "topics", "broker": "brokers"}
 _DEFAULT_BROKER = "<default>"
 
@@ -33,11 +42,18 @@ def znode_was_left_as_it_was(history: History, verdict: Verdict) -> bool:
     """ZooKeeper alone is behind in what changed in dual write, and no controller has written the znode since.
 
     A topic was deleted, a replica moved, or a controller reported that its migration driver failed: it goes on with
-    the next batch. Or one took over when no broker was in ZooKeeper mode any more, and waits for them. Quotas that
-    are taken away stay where the log has them under another kind (kmigrate-28).
+    the next batch, and sends brokers nothing of the one that failed. Or one took over when no broker was in ZooKeeper
+    mode any more, and waits for them; or a topic was made before it came to dual write. Quotas that are taken away
+    stay where the log has them under another kind (kmigrate-28).
     """
     wrong, claim = wrong_in(history, verdict), next(kraft_claims(history), None)
-    if wrong is None or claim is None or not wrong.places:
+    if claim is None:
+        return False
+    if wrong is None:
+        return _were_orders_lost(history, verdict, claim.at_ns) or all_unmet(
+            history, verdict, lambda event: _was_made_before_dual_write(history, event)
+        )
+    if not wrong.places:
         return False
     behind = {history.images[label].source for label, lost in wrong.lost.items() if lost}
     followers = {"zookeeper", "admin"} if verdict.check == _OF_A_WAY_BACK else {"zookeeper"}
@@ -96,18 +112,65 @@ def _was_left(history: History, claimed_ns: int, labels: Collection[str], family
     return family == "partitions" and _was_changed(history, labels, key, has_failed=has_failed)
 
 
+def _were_orders_lost(history: History, verdict: Verdict, claimed_ns: int) -> bool:
+    """Whether partitions take no write since brokers do not know who leads them: a batch that fenced one failed."""
+    is_about = verdict.check == "partitions_stay_available" and verdict.kind is Kind.LIVENESS
+    return (
+        is_about
+        and bool(verdict.violations)
+        and verdict.count == len(verdict.violations)
+        and all(
+            (each.at_ns or 0) > claimed_ns
+            and bool(_ORDERS_LOST.search(log_of(history, active_at(history, each.at_ns or 0))))
+            for each in verdict.violations
+        )
+    )
+
+
+def _was_made_before_dual_write(history: History, event: Event) -> bool:
+    """Whether ZooKeeper has nothing of a topic, and the active controller changed none since it came to dual write.
+
+    It sent the brokers all partitions just before. What is not written has no requests in flight.
+    """
+    if event.data.get("name") == _IN_FLIGHT:
+        others = [
+            each for each in history.of(EventKind.EXPECTATION) if _PARTITIONS.fullmatch(str(each.data.get("name")))
+        ]
+        return event.data.get("observed") is False and any(
+            _was_made_before_dual_write(history, each) for each in others
+        )
+    topic = _PARTITIONS.fullmatch(str(event.data.get("name")))
+    if topic is None or event.data.get("observed") != 0 or not history.transactions:
+        return False
+    before, came, after = log_of(history, active_at(history, event.at_ns)).rpartition(_DUAL_WRITE)
+    path = f"/brokers/topics/{topic[1]}"
+    written = any(change.path == path for each in history.transactions for change in each.changes)
+    return bool(came) and not written and bool(_ORDERS.search(before)) and not _ORDERS.search(after)
+
+
 def _waits_for_brokers(log: str) -> bool:
     """Whether the driver of a controller has not come beyond waiting for brokers in ZooKeeper mode again."""
     return _WAITS in log and _WAITS_NO_MORE not in log.rpartition(_WAITS)[2]
 
 
 def _was_changed(history: History, labels: Collection[str], partition: str, *, has_failed: bool) -> bool:
-    """Whether a partition was added, and a driver failed, or has other replicas: by requests that are not recorded."""
+    """Whether a partition was added or led anew, and a driver failed, or has other replicas.
+
+    No request that is recorded does that.
+    """
     pairs = [(log.partitions.get(partition), tree.partitions.get(partition)) for log, tree in sides(history, labels)]
     return bool(pairs) and all(
-        log is not None and (has_failed if tree is None else log.get("replicas") != tree.get("replicas") or log == tree)
-        for log, tree in pairs
+        log is not None and (_is_otherwise(log, tree) or (has_failed and _is_later(log, tree))) for log, tree in pairs
     )
+
+
+def _is_otherwise(log: Mapping[str, object], tree: Mapping[str, object] | None) -> bool:
+    """Whether replicas were moved, or another image has the difference."""
+    return tree is not None and (log == tree or log.get("replicas") != tree.get("replicas"))
+
+
+def _is_later(log: Mapping[str, object], tree: Mapping[str, object] | None) -> bool:
+    return tree is None or int(str(log.get("leader_epoch", 0))) > int(str(tree.get("leader_epoch", 0)))
 
 
 def _znode(history: History, family: str, key: str) -> tuple[str, str]:

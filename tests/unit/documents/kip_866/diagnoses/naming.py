@@ -1,5 +1,6 @@
 """What the tests of diagnoses share: a run is judged as ever, and asked which known bugs it names."""
 
+import json
 from typing import Any
 
 from pytest_kmigrate.checkers.run.runs import no_unexpected_death
@@ -8,8 +9,9 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Outcome, Verdict
-from tests.unit.checkers.histories import MS, event
+from tests.unit.checkers.histories import MS, event, history, snapshot, znode
 
 
 def named(run: History, verdict: Verdict) -> tuple[str, ...]:
@@ -55,3 +57,10 @@ def started(*nodes: str, at_ms: int = 0, **more: Any) -> list[Event]:
 
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 BROKERS = ("broker-0", "broker-1", "broker-2")
+CLAIM = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+
+
+def compared(log: MetadataImage, zookeeper: MetadataImage, kafka: str = "3.4.1") -> History:
+    """A run whose sides were looked at once."""
+    images = {"log": log, "zookeeper": zookeeper}
+    return history(events=[snapshot(50_000, label, 0) for label in images], images=images, kafka=kafka)

@@ -11,9 +11,11 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
-from tests.unit.checkers.histories import MS, change, event, history, phase, snapshot, znode
+from tests.unit.checkers.histories import MS, change, event, history, phase, znode
 from tests.unit.documents.kip_866.diagnoses.naming import (
     BROKERS,
+    CLAIM,
+    compared,
     failed_step,
     named,
     named_of_deaths,
@@ -33,12 +35,6 @@ AS_COPIED = {
     "clients=<default>,users=CN%3Dal%20ice": {"producer_byte_rate": 2.0},
     "ips=127.9.9.9": {"connection_creation_rate": 3.0},
 }
-
-
-def compared(log: MetadataImage, zookeeper: MetadataImage, kafka: str = "3.4.1") -> History:
-    """A run whose sides were looked at once."""
-    images = {"log": log, "zookeeper": zookeeper}
-    return history(events=[snapshot(50_000, label, 0) for label in images], images=images, kafka=kafka)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +68,6 @@ def test_a_log_that_goes_on_with_the_last_block_is_named(in_log: int, kafka: str
     assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == bugs
 
 
-CLAIM = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
 NO_TOPIC = znode(1_000, "/brokers/topics", "")
 TOO_EARLY = "phase PREPARING: not within 180 s; last seen: phase COPYING; broker-0 is not registered with the quorum"
 
@@ -127,45 +122,6 @@ def test_a_copy_that_never_ends_beside_a_credential_is_named(
     events = [*started(*BROKERS, "controller-3000"), *made, *failed_step(190_000, reason)]
     run = history(events=events, znodes=[CLAIM], logs={"controller-3000": log}, kafka="3.4.1")
     assert named_of_steps(run) == bugs
-
-
-def write(at_ms: int, operation: str, path: str) -> Transaction:
-    """A transaction of a controller."""
-    return Transaction(at_ms * MS, at_ms, 7, (Write(operation, path),))
-
-
-DRIVER_FAILED = "ERROR Encountered zk migration fault: Error during ZK migration (LoggingFaultHandler)\n"
-LATER = write(60_000, "set-data", "/latest_producer_id_block")
-
-
-@pytest.mark.parametrize(
-    ("transactions", "kafka", "bugs"),
-    [
-        ([LATER], "3.4.1", ("kmigrate-30",)),
-        ([write(20_000, "create", "/brokers/topics/a"), LATER], "3.4.1", ("kmigrate-30",)),
-        ([write(40_000, "set-data", "/brokers/topics/a")], "3.4.1", ()),
-        ([write(40_000, "set-data", "/config/brokers/0")], "3.4.1", ()),
-        ([], "3.4.1", ()),
-        ([LATER], "3.5.2", ()),
-    ],
-    ids=["never", "created only", "its topic written", "its config written", "no transactions", "on a later release"],
-)
-def test_what_dual_write_left_as_it_was_is_named(
-    transactions: list[Transaction], kafka: str, bugs: tuple[str, ...]
-) -> None:
-    """A topic that was deleted and a config that changed; what is written, and otherwise, is another defect."""
-    changed = {"broker:0": {"log.retention.ms": "1"}}
-    log = MetadataImage("metadata-log", topics={"b": {"id": "b"}}, configs=changed)
-    tree = MetadataImage("zookeeper", topics={"a": {"id": "a"}, "b": {"id": "b"}}, partitions={"a-0": {"leader": 0}})
-    run = compared(log, tree, kafka)
-    run = replace(run, znodes=[CLAIM], transactions=transactions, logs={"controller-3000": DRIVER_FAILED})
-    changes = [
-        change(30_000, "delete-topic", "a"),
-        change(30_000, "alter-config", "broker:0", wanted={"log.retention.ms": "1"}),
-    ]
-    events = [*started("controller-3000"), *changes, *run.events]
-    run = replace(run, events=sorted(events, key=lambda each: each.at_ns))
-    assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == bugs
 
 
 PASSWORD = "the password in the log, and as the broker reads it in ZooKeeper, after the copy"
