@@ -218,7 +218,10 @@ class Document:
     check_topology: Callable[[Topology, str], None] | None = None
     """Raises WrongUseError for a topology on which the procedure cannot come to this value of a state."""
     unfilled: Callable[[Topology], frozenset[str]] = lambda _: frozenset()
-    """Families of metadata that the procedure cannot take along there: put in only where a test names them."""
+    """Families of metadata that the procedure cannot take along there: put in only where a test names them.
+
+    A metadata workload leaves out the families of these names, too.
+    """
     members: MembersUnderTest | None = None
     """The members that the document is about; None: it is about no groups."""
     operator: GroupOperator | None = None

@@ -1,7 +1,7 @@
 """The metadata of one run: fill it before the migration, change it meanwhile, take images and let them settle."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Self
@@ -27,8 +27,6 @@ from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkloa
 from pytest_kmigrate.workloads.metadata.reassigning import HeldReassignment
 
 SETTLED_WITHIN_S = 30
-_NEVER_ANSWERED = {"scram": "set-scram"}
-"""The change of a family that no controller answers where its document cannot take the family along."""
 _OTHER_VALUES = 1 << 32
 """Away from every seed that a person gives."""
 
@@ -56,6 +54,8 @@ class Metadata:
         self._running: RunningMetadata | None = None
         self._begun = 0
         self._names = "changing" if place == 1 else f"changing-run{place}"
+        self._changed = tuple(FIRST_ROUND)
+        """Families that a workload changes."""
         self.left_out: set[str] = set()
         """Families that the cluster has no room for, or its document cannot take along."""
 
@@ -64,6 +64,11 @@ class Metadata:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def leave_out(self, unfilled: Collection[str]) -> None:
+        """Change none of these families, which the document cannot take along; fill those only that a test names."""
+        self.left_out |= set(unfilled)
+        self._changed = tuple(family for family in self._changed if family not in unfilled)
 
     def fill(self, families: Sequence[str] | None = None, *, again: bool = False) -> None:
         """Put every family of metadata (or those named) into the cluster; each change is recorded.
@@ -120,12 +125,13 @@ class Metadata:
     def change(self, per_s: float = 1.0) -> None:
         """Begin to change metadata of every family, again and again, until ``stop`` or ``verify``.
 
-        A first round comes at once, whatever ``per_s`` is. Each time under names of its own, so that nothing of the
-        last time can pass for new, and in an order of its own, as in every test.
+        A family that the document cannot take along is left out. A first round comes at once, whatever ``per_s`` is.
+        Each time under names of its own, so that nothing of the last time can pass for new, and in an order of its own,
+        as in every test.
         """
         self._begun += 1
         brokers = self._brokers()
-        scope = Scope(f"{self._names}-{self._begun}", brokers, min(3, len(brokers)))
+        scope = Scope(f"{self._names}-{self._begun}", brokers, min(3, len(brokers)), self._changed)
         workload = MetadataWorkload(per_s=per_s, seed=f"{self._seed} {self._test_id} {self._begun}", scope=scope)
         require(self._cluster.capabilities, workload.needs, "a metadata workload", self._recorder)
         self._running = run_metadata(workload, self._cluster.client_connection(), self._recorder)
@@ -169,7 +175,7 @@ class Metadata:
             events = [event for event in self._recorder.events if event.at_ns >= since_ns]
             changes = [event.data for event in events if event.kind is EventKind.METADATA_CHANGE]
             answered = {data["change"] for data in changes if data["outcome"] != "indefinite"}
-            lacking = FIRST_ROUND - answered - {_NEVER_ANSWERED.get(family) for family in self.left_out}
+            lacking = {change for family in self._changed for change in FIRST_ROUND[family]} - answered
             return NotYet(f"none of {', '.join(sorted(lacking))}") if lacking else True
 
         awaited = "an acknowledged metadata change of every kind"

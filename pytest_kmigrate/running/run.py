@@ -85,7 +85,7 @@ class Run:
         self.view = self.scene.view
         self.driver = driver_of(document, self.scene)
         self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, header.seed, header.test_id, place=place)
-        self.metadata.left_out |= document.unfilled(cluster.topology)
+        self.metadata.leave_out(document.unfilled(cluster.topology))
         self.judgement: Judgement | None = None
         self.before_judging: Callable[[], None] = lambda: None
         """Brings what lies elsewhere until then into the folder."""

@@ -59,7 +59,7 @@ class MetadataWorkloadBegan(EventData):
     per_s: float
     """Changes per second, after a first round of one of each family."""
     scope: Mapping[str, object]
-    """What it may change: ``prefix`` of names, ``broker_ids``, ``replication`` of new topics."""
+    """What it may change: ``prefix`` of names, ``broker_ids``, ``replication`` of new topics, ``families``."""
     seed: int | str
     """Seed of the stream."""
     request_timeout_s: float

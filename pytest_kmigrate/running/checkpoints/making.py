@@ -44,7 +44,7 @@ def make(
             close: Callable[[], None] = zookeeper.close if zookeeper else lambda: None
             scene = scene_of(document, cluster, zookeeper, recorder, _SEED, phase=base.key.state if base else None)
             metadata = Metadata(cluster, scene.view, zookeeper, recorder, _SEED, "")
-            metadata.left_out |= document.unfilled(topology)
+            metadata.leave_out(document.unfilled(topology))
 
             def before_controllers() -> None:
                 await_settled(document, scene)

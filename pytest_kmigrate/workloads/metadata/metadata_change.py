@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-ROUND = 8
-"""How many changes a stream makes in a round: four of topics, one of each other family."""
-
-FIRST_ROUND = frozenset(
-    {"create-topic", "add-partitions", "delete-topic", "alter-config", "set-acl", "set-quota", "set-scram"}
-)
-"""What the first round of a stream is made of."""
+FIRST_ROUND: Mapping[str, Sequence[str]] = {
+    "topics": ("create-topic", "add-partitions", "create-topic", "delete-topic"),
+    "configs": ("alter-config",),
+    "acls": ("set-acl",),
+    "quotas": ("set-quota",),
+    "scram": ("set-scram",),
+}
+"""What the first round of a stream is made of, by family; every later round has as many changes of each."""
 
 MOST_TOPICS = 20
 MOST_PARTITIONS = 12
@@ -79,11 +80,17 @@ def undoing_of(change: MetadataChange) -> MetadataChange | None:
 
 @dataclass(frozen=True)
 class Scope:
-    """What a stream may touch: names beginning with ``prefix``, these brokers, this replication."""
+    """What a stream may touch: names beginning with ``prefix``, these brokers, this replication, these families."""
 
     prefix: str = "changing"
     broker_ids: tuple[int, ...] = ()
     replication: int = 3
+    families: tuple[str, ...] = tuple(FIRST_ROUND)
+
+    @property
+    def first_round(self) -> tuple[str, ...]:
+        """What the first round of its stream is made of."""
+        return tuple(change for family in self.families for change in FIRST_ROUND[family])
 
 
 class _Stream:
@@ -163,9 +170,9 @@ class _Stream:
 
 
 def operations(rng: Random, scope: Scope) -> Iterator[MetadataChange]:
-    """An endless stream of changes of every family, the same for the same seed, in shuffled rounds.
+    """An endless stream of changes of the scope's families, the same for the same seed, in shuffled rounds.
 
-    Each round has a change of every family, and of topics every kind, so that the shortest stream misses none.
+    Each round has a change of each of them, and of topics every kind, so that the shortest stream misses none.
     """
     stream = _Stream(rng, scope)
     of_family: dict[str, Sequence[Callable[[], MetadataChange]]] = {
@@ -176,7 +183,7 @@ def operations(rng: Random, scope: Scope) -> Iterator[MetadataChange]:
         "scram": (stream.scram,),
     }
     while True:
-        turns = [family for family, ways in of_family.items() for _ in ways]
+        turns = [family for family in scope.families for _ in of_family[family]]
         rng.shuffle(turns)
         # Within a family the order stays: a topic is made before one grows or goes.
         left = {family: iter(ways) for family, ways in of_family.items()}

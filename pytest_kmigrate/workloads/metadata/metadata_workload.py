@@ -13,7 +13,7 @@ from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.workloads import MetadataWorkloadBegan, MetadataWorkloadEnded
-from pytest_kmigrate.workloads.metadata.metadata_change import ROUND, MetadataChange, Scope, operations
+from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange, Scope, operations
 from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion, MetadataAdmin, recorded
 
 NAME = "metadata"
@@ -21,7 +21,7 @@ NAME = "metadata"
 
 @dataclass(frozen=True)
 class MetadataWorkload:
-    """Changes of every family, one after the other: a first round at once, then ``per_s`` of them each second."""
+    """Changes of each family in scope, one after another: a first round at once, then ``per_s`` of them each second."""
 
     per_s: float = 2
     scope: Scope = field(default_factory=Scope)
@@ -85,11 +85,12 @@ class RunningMetadata:
 
     def _change_until_stopped(self) -> None:
         stream = operations(Random(self.workload.seed), self.workload.scope)
+        at_once = len(self.workload.scope.first_round)
         due = time.monotonic()
         for number, change in enumerate(stream, start=1):
             if self._stopping.wait(max(0.0, due - time.monotonic())):
                 return
-            interval_s = 1 / self.workload.per_s if number >= ROUND else 0.0
+            interval_s = 1 / self.workload.per_s if number >= at_once else 0.0
             # A change that took long is not made up for: the next one comes a full interval later.
             due = max(due, time.monotonic() - interval_s) + interval_s
             began_ns = self._recorder.now_ns()

@@ -12,13 +12,14 @@ from pytest_kmigrate.running import metadata as running
 from pytest_kmigrate.running.metadata import Metadata, _differences_in
 from pytest_kmigrate.waiting import until
 from pytest_kmigrate.workloads.metadata.filling import FAMILIES, Filling, FillingPlan, changes
-from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, MetadataChange, Scope
+from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange, Scope
 from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion
 from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload, RunningMetadata
 from tests.unit.fakes import Stage
 from tests.unit.typical_events import typical
 
 Told = list[str]
+KINDS = set(Scope().first_round)
 
 
 @pytest.fixture
@@ -98,10 +99,10 @@ def test_an_error_in_the_block_comes_out_of_it_at_once(metadata: Metadata, repor
 
 def test_a_block_waits_for_a_change_of_every_kind(metadata: Metadata, stage: Stage) -> None:
     """Refused ones count, since they never will be done; indefinite ones, and those before the block, do not."""
-    for change in FIRST_ROUND:
+    for change in KINDS:
         _changed(stage, change, "ok")
     since = stage.recorder.now_ns()
-    for change in FIRST_ROUND - {"set-acl", "delete-topic"}:
+    for change in KINDS - {"set-acl", "delete-topic"}:
         _changed(stage, change, "ok")
     _changed(stage, "set-acl", "failed")
     _changed(stage, "delete-topic", "indefinite")
@@ -111,11 +112,18 @@ def test_a_block_waits_for_a_change_of_every_kind(metadata: Metadata, stage: Sta
     metadata._await_first_round(since, within_s=0)
 
 
-def test_a_block_waits_for_no_credentials_that_are_never_answered(metadata: Metadata, stage: Stage) -> None:
-    """Controllers of 3.4 answer with an error that says nothing; who is to migrate there is filled without, too."""
-    metadata.left_out.add("scram")
-    for change in FIRST_ROUND:
-        _changed(stage, change, "indefinite" if change == "set-scram" else "ok")
+def test_a_workload_leaves_out_what_a_document_cannot_take_along(
+    metadata: Metadata, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Credentials end the copy of 3.4: they are neither changed nor waited for, nor put in unless a test names them."""
+    made: list[MetadataWorkload] = []
+    monkeypatch.setattr(running, "run_metadata", lambda workload, *_: made.append(workload) or _Idle())
+    metadata.leave_out({"scram"})
+    metadata.change()
+    assert made[0].scope.families == ("topics", "configs", "acls", "quotas")
+    assert metadata.left_out == {"scram"}
+    for change in KINDS - {"set-scram"}:
+        _changed(stage, change, "ok")
     metadata._await_first_round(0, within_s=0)
 
 

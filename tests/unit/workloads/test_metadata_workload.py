@@ -10,7 +10,7 @@ from pytest_kmigrate.model.event import Event, EventData, EventKind
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.redaction import hashed
 from pytest_kmigrate.waiting import until
-from pytest_kmigrate.workloads.metadata.metadata_change import ROUND, MetadataChange
+from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange, Scope
 from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion, recorded
 from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload, RunningMetadata
 
@@ -97,9 +97,10 @@ def test_an_indefinite_change_is_not_called_failed() -> None:
 def test_stopping_does_not_wait_for_the_next_change() -> None:
     """A slow rate makes neither a slow first round nor a slow end: after the stop nothing more is changed."""
     notes, cluster = Notes(), Cluster(Completion(OperationOutcome.OK))
-    running = RunningMetadata(MetadataWorkload(per_s=0.001), cluster, notes)
-    _run_until(running, lambda: running.counts().get("ok") == ROUND)
-    assert len(cluster.changes) == ROUND
+    scope = Scope(families=("topics", "quotas"))
+    running = RunningMetadata(MetadataWorkload(per_s=0.001, scope=scope), cluster, notes)
+    _run_until(running, lambda: running.counts().get("ok") == len(scope.first_round))
+    assert len(cluster.changes) == len(scope.first_round)
     assert not running._thread.is_alive()
 
 
