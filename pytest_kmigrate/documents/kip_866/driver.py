@@ -18,6 +18,7 @@ from pytest_kmigrate.waiting import PATIENCE_S, until
 
 _MIGRATING = tuple(f"3.{minor}." for minor in range(4, 10))
 """Releases whose controllers can migrate."""
+_AUTHORIZER = "authorizer.class.name"
 
 
 class MigrationDriver(ProcedureDriver):
@@ -71,10 +72,13 @@ def check_topology(topology: Topology, phase: str) -> None:
     """WrongUseError when this topology cannot be migrated to ``phase``."""
     check_migratable(topology, phase)
     _check_phase(phase, {spec.name: version_of(spec.kafka) for spec in topology.of_role(Role.CONTROLLER)})
-    early = [spec.name for spec in topology.of_role(Role.BROKER) if version_of(spec.kafka).startswith(EARLY_ACCESS)]
-    if topology.security.authorizer and early and phase != Phase.PREPARING.name:
+    early = [spec for spec in topology.of_role(Role.BROKER) if version_of(spec.kafka).startswith(EARLY_ACCESS)]
+    # 3.4 looks whether the property is there, whatever it holds.
+    guarded = [spec.name for spec in early if topology.security.authorizer or _AUTHORIZER in spec.properties]
+    if guarded and phase != Phase.PREPARING.name:
         raise UnfitReleaseError(
-            f"{phase}: expected no authorizer in {topology.name}, which brokers of Kafka 3.4 refuse in migration mode"
+            f"{phase}: expected no authorizer in {topology.name}, which brokers of Kafka 3.4 refuse in migration mode; "
+            f"got one of {', '.join(guarded)}"
         )
 
 

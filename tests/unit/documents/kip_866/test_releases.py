@@ -11,7 +11,7 @@ from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
 from pytest_kmigrate.model.errors import UnfitReleaseError, WrongUseError
 from pytest_kmigrate.model.protocols import Reading
-from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.topology import Role, Topology
 from tests.unit.fakes import Stage, topology
 
 
@@ -70,6 +70,22 @@ def test_brokers_of_3_4_migrate_without_authorizers(kafka: str, phase: str, is_r
     with expected:
         check_topology(guarded, phase)
     check_topology(replace(guarded, security=replace(shape.security, authorizer=False)), phase)
+
+
+@pytest.mark.parametrize("authorizer", ["kafka.security.authorizer.AclAuthorizer", ""])
+def test_a_broker_of_3_4_does_not_migrate_with_an_authorizer_of_its_own(authorizer: str) -> None:
+    """It ends whatever the property holds; what controllers have is of no account to it."""
+    shape = topology()
+    nodes = [replace(node, kafka="3.4.1", properties={}) for node in shape.nodes]
+    by_name = {node.name: node for node in nodes}
+
+    def guarding(name: str) -> Topology:
+        own = replace(by_name[name], properties={"authorizer.class.name": authorizer})
+        return replace(shape, nodes=tuple(own if node.name == name else node for node in nodes))
+
+    with pytest.raises(UnfitReleaseError, match=r"HYBRID: expected no authorizer .*; got one of broker-1$"):
+        check_topology(guarding("broker-1"), "HYBRID")
+    check_topology(guarding("controller-3000"), "HYBRID")
 
 
 @pytest.mark.parametrize(("kafka", "expected"), [("3.4.1", {"scram"}), ("3.5.2", set())])
