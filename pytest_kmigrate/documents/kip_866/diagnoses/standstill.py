@@ -176,26 +176,27 @@ def _is_claimed_in_vain(history: History, claim: ZnodeChange, at_ns: int) -> boo
 
 def _stood(history: History, samples: list[Sample], brokers: int) -> tuple[str, int]:
     """Who stood in PRE_MIGRATION with all brokers up to the last of these samples, and how long (ns)."""
+    logged = _logged(history, {each.node for each in samples})
     node, since_ns, last_ns = "", 0, 0
     for sample in sorted(samples, key=lambda each: each.at_ns):
         active = sample.values.get("ActiveControllerCount")
         if active is None or (active != 1 and sample.node != node):
             continue  # no answer, or a standby
-        waits = active == 1 and _waits(history, sample, brokers)
+        waits = active == 1 and _waits(history, sample, logged, brokers)
         if not (waits and sample.node == node and sample.at_ns - last_ns <= _UNSEEN_NS):
             node, since_ns = sample.node if waits else "", sample.at_ns
         last_ns = sample.at_ns
     return node, last_ns - since_ns
 
 
-def _waits(history: History, sample: Sample, brokers: int) -> bool:
+def _waits(history: History, sample: Sample, logged: Mapping[str, int], brokers: int) -> bool:
     number = sample.values.get("ZkMigrationState")
     state = None if number is None else zk_migration_state(int(number), history.header.kafka)
-    return state is ZkMigrationState.PRE_MIGRATION and _count(history, sample) == brokers
+    return state is ZkMigrationState.PRE_MIGRATION and logged.get(sample.node, sample.values.get(_COUNT)) == brokers
 
 
-def _count(history: History, sample: Sample) -> float | None:
-    """How many brokers in migration mode are registered with a controller: by its metric, or its log before 3.6."""
-    if history.header.kafka.startswith(LACKED_BY[_COUNT]):
-        return len(registered_for_migration(log_of(history, sample.node)))
-    return sample.values.get(_COUNT)
+def _logged(history: History, nodes: Collection[str]) -> Mapping[str, int]:
+    """How many brokers in migration mode registered with each by its log; none since 3.6, which has a metric of it."""
+    if not history.header.kafka.startswith(LACKED_BY[_COUNT]):
+        return {}
+    return {node: len(registered_for_migration(log_of(history, node))) for node in nodes}

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.copying.beginning import migration_begins_when_every_node_is_ready
+from pytest_kmigrate.documents.kip_866.diagnoses import standstill
 from pytest_kmigrate.documents.kip_866.diagnoses.standstill import standing_still_at
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
@@ -179,6 +180,15 @@ def test_before_3_6_the_log_counts_the_brokers(brokers: tuple[int, ...], bugs: t
     lines = [record.format(each) for each in brokers]
     run = with_metric("MigratingZkBrokerCount", None)(stuck("3.5.2"))
     assert named_of_steps(replace(run, logs={ACTIVE: "\n".join([*lines, FAILED_POLL]), STANDBY: ""})) == bugs
+
+
+def test_a_log_is_not_read_again_for_each_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have megabytes, and a controller that waits is sampled for minutes."""
+    read: list[str] = []
+    monkeypatch.setattr(standstill, "registered_for_migration", lambda log: read.append(log) or set("012"))
+    run = replace(stuck("3.5.2"), logs={ACTIVE: "of the active one", STANDBY: "of the standby"})
+    assert standing_still_at(run, FAILED_MS * MS) == ACTIVE
+    assert sorted(read) == ["of the active one", "of the standby"]
 
 
 @pytest.mark.parametrize(
