@@ -57,7 +57,7 @@ def znode_was_left_as_it_was(history: History, verdict: Verdict) -> bool:
         return False
     behind = {history.images[label].source for label, lost in wrong.lost.items() if lost}
     followers = {"zookeeper", "admin"} if verdict.check == _OF_A_WAY_BACK else {"zookeeper"}
-    return behind <= followers and all(_was_left(history, claim.at_ns, wrong.lost, *place) for place in wrong.places)
+    return behind <= followers and all(_was_missed(history, claim.at_ns, wrong.lost, *place) for place in wrong.places)
 
 
 @diagnosis("kmigrate-33")
@@ -92,7 +92,12 @@ def _went_back(history: History, at_ns: int) -> bool:
     return any("kraft" in each and each[-1] == "zookeeper" for each in modes.values())
 
 
-def _was_left(history: History, claimed_ns: int, labels: Collection[str], family: str, key: str) -> bool:
+def _was_missed(history: History, claimed_ns: int, labels: Collection[str], family: str, key: str) -> bool:
+    """Whether the driver missed the last change of what is at a place, and shows why.
+
+    It writes some changes and misses others: the last one that was acknowledged counts, and only a write of its value
+    refutes it, as the creation of the znode may be an earlier change that is written behind.
+    """
     path, subject = _znode(history, family, key)
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == subject]
     changed = [each for each in changes if each.at_ns > claimed_ns and each.data.get("outcome") == "ok"]
