@@ -24,6 +24,10 @@ PYTEST := $(BIN)/python -m pytest
 MUTATING = $(BIN)/python -m pytest_kmigrate.documents.kip_125.mutating "$(KAFKA)" reports/runs/mutants-of-reference
 BROWSERS = $(shell which chromium chromium-browser google-chrome)
 
+# Bytecode is kept, whatever the caller's environment says: tests start Python hundreds of times, and without it each
+# start compiles the package anew, and pytest rewrites the assertions of every test file.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help setup cure browser engine image demo test conformance matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
 
