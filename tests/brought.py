@@ -30,6 +30,7 @@ _READ_ONCE = (
         catalogue.all_known_bugs,
         catalogue.deviations,
         catalogue.all_departures,
+        catalogue._departures_by_id,
         catalogue._by_id,
         catalogue._known_bugs,
         mistakes.mistakes,

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Annotated, Literal
 
 from packaging.specifiers import SpecifierSet
@@ -96,10 +96,7 @@ class KnownBug:
 
         A build with a name of its own (``3.9.1+acme.0a1b2c3d``) has the bugs of its release.
         """
-        release = _release(version)
-        return release is not None and any(
-            SpecifierSet(releases).contains(release, prereleases=True) for releases in self.broken
-        )
+        return _is_in(version, self.broken)
 
 
 def is_before(version: str, since: str) -> bool:
@@ -125,6 +122,12 @@ def _release(version: str) -> Version | None:
         return Version(version)
     except InvalidVersion:
         return None
+
+
+@cache  # every judgement of a run asks it of every bug
+def _is_in(version: str, ranges: tuple[str, ...]) -> bool:
+    release = _release(version)
+    return release is not None and any(SpecifierSet(each).contains(release, prereleases=True) for each in ranges)
 
 
 @lru_cache
@@ -202,10 +205,15 @@ def met_by_any_run(version: str) -> tuple[KnownBug, ...]:
 
 def known_bug(bug_id: str) -> KnownBug:
     """The known bug or deviation of this id."""
-    known = {bug.id: bug for bug in all_departures()}
+    known = _departures_by_id()
     if bug_id not in known:
         raise WrongUseError(_unknown("the id of a known bug", bug_id, known, "known-bugs.toml lists them"))
     return known[bug_id]
+
+
+@lru_cache
+def _departures_by_id() -> dict[str, KnownBug]:
+    return {bug.id: bug for bug in all_departures()}
 
 
 @lru_cache
