@@ -3,6 +3,7 @@
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -24,16 +25,26 @@ def event_classes() -> Iterator[type[EventData]]:
 
 def typical(kind: EventKind, **known: Any) -> EventData:
     """An event of this kind with these fields; LookupError when no dataclass of this kind has all of them."""
-    candidates = [each for each in event_classes() if each.event_kind is kind]
+    candidates = _classes_of(kind)
     for each in candidates:
         if known.keys() <= {field.name for field in fields(each)}:
             return each(**{**_plain_fields(each), **known})
     raise LookupError(f"{kind}: expected fields of {', '.join(each.__name__ for each in candidates)}; got {known}")
 
 
+@cache
+def _classes_of(kind: EventKind) -> tuple[type[EventData], ...]:
+    return tuple(each for each in event_classes() if each.event_kind is kind)
+
+
 def _plain_fields(data: type[EventData]) -> dict[str, object]:
+    return {name: _plain(hint) for name, hint in _hints(data).items()}
+
+
+@cache
+def _hints(data: type[EventData]) -> dict[str, Any]:
     hints = get_type_hints(data)
-    return {field.name: _plain(hints[field.name]) for field in fields(data)}
+    return {field.name: hints[field.name] for field in fields(data)}
 
 
 def _plain(hint: Any) -> object:
