@@ -123,6 +123,7 @@ def _create_and_delete(admin_of, expect, topic):
 
 @REGISTERS
 @pytest.mark.known_bug("kmigrate-20")
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RPC-stale-broker-epoch-kraft", "K866-RPC-both-flag-and-config")
 def test_brokers_judge_control_requests_by_their_registration_and_their_flag(

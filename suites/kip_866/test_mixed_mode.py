@@ -1,8 +1,13 @@
-"""KIP-866, Mixed mode: brokers in both modes under KRaft controllers, for as long as an operator likes."""
+"""KIP-866, Mixed mode: brokers in both modes under KRaft controllers, for as long as an operator likes.
+
+One scene: the tests that begin with the same metadata share a cluster.
+"""
 
 import pytest
 
 from pytest_kmigrate import BrokerMode, Kill, Kind, Partition, Phase, Role, checks, moves, procedure, targets
+
+pytestmark = pytest.mark.scene
 
 SESSION_AND_MORE_S = 40
 
@@ -42,6 +47,40 @@ def test_a_mixed_cluster_goes_on_through_restarts_and_failovers(
     )
 
 
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-FAIL-incompatible-new", "K866-TRIG-heuristic-limits", "K866-RPC-only-to-zk-brokers")
+def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
+    workload, cluster_metadata, zookeeper, stub, created, control_requests, expect, verify_clients
+):
+    """A broker of an old release appears in dual write: controllers send it no request, and everything goes on."""
+    zookeeper.create_ephemeral("/brokers/ids/9", stub.znode())
+    created("newcomer", partitions=1, replication=3)
+    workload.await_acked(500)
+    workload.await_consumed(500)
+    cluster_metadata.settle("later")
+
+    expect("control requests that broker 9 was sent", control_requests, equals=[], within_s=0)
+    verify_clients(checks.metadata_equivalent("later-log", "later-zookeeper", families=("topics", "partitions")))
+
+
+@pytest.mark.spoils
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-PROC-finalize-with-zk-brokers")
+def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(workload, cluster, migration, expect, verify):
+    """The flag is taken from the controllers while every broker is in ZooKeeper mode."""
+    workload.await_acked(500)
+
+    migration.make("finalize-too-early", *procedure.FINALIZE.moves(cluster))
+
+    expect("the phase", lambda: migration.phase.name, equals=Phase.HYBRID.name, within_s=10)
+    workload.await_acked(500)
+    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
+
+
+@pytest.mark.spoils
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement(
     "K866-FAIL-incompatible-existing",
@@ -59,7 +98,7 @@ def test_a_broker_that_left_the_migration_is_fenced_and_takes_nothing(
     leaver.start()
 
     expect("brokers that the controllers have fenced", fenced, equals=["broker-2"], within_s=SESSION_AND_MORE_S)
-    expect("partitions of orders that broker-2 leads", lambda: led_by("broker-2", "orders"), equals=[])
+    expect("partitions of the workload that broker-2 leads", lambda: led_by("broker-2", workload.topic), equals=[])
     with inject(Kill(targets.every(Role.CONTROLLER))):
         workload.await_acked(9_000)  # longer than a session of ZooKeeper's lasts
         expect("the role that /controller names", lambda: in_control().partition("-")[0], equals="controller")
@@ -71,22 +110,6 @@ def test_a_broker_that_left_the_migration_is_fenced_and_takes_nothing(
     workload.await_acked(500)
 
     verify(checks.no_acked_record_lost(), checks.no_phantom_record())
-
-
-@pytest.mark.starts_at("HYBRID")
-@pytest.mark.requirement("K866-FAIL-incompatible-new", "K866-TRIG-heuristic-limits", "K866-RPC-only-to-zk-brokers")
-def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
-    workload, cluster_metadata, zookeeper, stub, created, control_requests, expect, verify_clients
-):
-    """A broker of an old release appears in dual write: controllers send it no request, and everything goes on."""
-    zookeeper.create_ephemeral("/brokers/ids/9", stub.znode())
-    created("newcomer", partitions=1, replication=3)
-    workload.await_acked(500)
-    workload.await_consumed(500)
-    cluster_metadata.settle("later")
-
-    expect("control requests that broker 9 was sent", control_requests, equals=[], within_s=0)
-    verify_clients(checks.metadata_equivalent("later-log", "later-zookeeper", families=("topics", "partitions")))
 
 
 @pytest.mark.topology("zk1-broker3-controller1")
@@ -116,19 +139,6 @@ def test_brokers_that_reach_only_the_controller_change_isrs(
         )
     workload.await_acked(500)
     verify_clients()
-
-
-@pytest.mark.starts_at("HYBRID")
-@pytest.mark.requirement("K866-PROC-finalize-with-zk-brokers")
-def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(workload, cluster, migration, expect, verify):
-    """The flag is taken from the controllers while every broker is in ZooKeeper mode."""
-    workload.await_acked(500)
-
-    migration.make("finalize-too-early", *procedure.FINALIZE.moves(cluster))
-
-    expect("the phase", lambda: migration.phase.name, equals=Phase.HYBRID.name, within_s=10)
-    workload.await_acked(500)
-    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
 
 
 def _is_controller(cluster, name):

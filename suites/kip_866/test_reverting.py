@@ -65,6 +65,7 @@ def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
     verify_clients(checks.acknowledged_metadata_changes_present("reverted-zookeeper"))
 
 
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RB-forceful-may-lose")
 def test_what_killed_controllers_left_half_written_is_whole_under_zookeeper(
