@@ -1,8 +1,13 @@
-"""KIP-866, Migration Overview and Metrics: the whole way, with traffic flowing, and what its gauges report."""
+"""KIP-866, Migration Overview and Metrics: the whole way, with traffic flowing, and what its gauges report.
+
+One scene: the tests that begin with the same metadata share a cluster.
+"""
 
 import pytest
 
 from pytest_kmigrate import Pause, Phase, checks, moves, procedure, raw_admin, targets
+
+pytestmark = pytest.mark.scene
 
 BETWEEN_SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
 WRITTEN = ("/migration", "/controller", "/brokers/topics/late", "/config/brokers/0")
