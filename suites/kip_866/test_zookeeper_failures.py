@@ -1,4 +1,7 @@
-"""KIP-866, ZooKeeper unavailable: the data plane goes on, the log is caught up with when ZooKeeper is back."""
+"""KIP-866, ZooKeeper unavailable: the data plane goes on, the log is caught up with when ZooKeeper is back.
+
+One scene: the tests that begin with the same metadata share a cluster, which has caught up when each of them ends.
+"""
 
 import pytest
 
@@ -16,6 +19,8 @@ from pytest_kmigrate import (
     raw_admin,
     targets,
 )
+
+pytestmark = pytest.mark.scene
 
 SOON_GIVING_UP = {"zookeeper.connection.timeout.ms": "3000"}
 RATES = [float(1_000_000 + number) for number in range(300)]
@@ -38,6 +43,24 @@ def test_controller_cut_from_zookeeper_catches_up(workload, cluster_metadata, in
     )
 
 
+@pytest.mark.starts_at("HYBRID", filled=True)
+@pytest.mark.requirement("K866-FAIL-zk-down-data-plane", "K866-TEST-zk-unavailable")
+def test_clients_are_served_while_zookeeper_is_down(workload, cluster_metadata, inject, verify_clients):
+    """ZooKeeper goes down and comes back in dual write; clients notice nothing, and what changed meanwhile arrives."""
+    with cluster_metadata.changing("after", per_s=2):
+        with inject(Kill(targets.zookeeper_leader())):
+            workload.await_acked(3000)
+            workload.await_consumed(1000)
+            cluster_metadata.await_acknowledged()
+        workload.await_acked(1000)
+
+    verify_clients(
+        checks.longest_time_without_acked_write(at_most_s=30),
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+    )
+
+
 @pytest.mark.known_bug("kmigrate-7")
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement(
@@ -56,44 +79,16 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(workload, clus
     )
 
 
-@pytest.mark.known_bug("kmigrate-24")
-@pytest.mark.topology("zk1-broker3-controller1")
-@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-DW-topic-create")
-def test_a_topic_that_is_half_sent_when_zookeeper_is_lost_is_whole(
-    workload, cluster, cluster_metadata, migration, inject, verify_clients
-):
-    """Ten requests about it are in flight, as many as are allowed, and more wait; the last must not come first."""
-    # No record without a cause: the position would be written, and the topic wait for that.
-    cluster.node("controller-3000").reconfigure({"metadata.max.idle.interval.ms": "0"})
-    migration.advance_to(Phase.HYBRID)
-    workload.await_committed(3)
-    cluster_metadata.settle("before")
-
-    with inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER), stream=Stream.FORWARD)):
-        cluster_metadata.make(MetadataChange("create-topic", "wide", {"partitions": 12, "replication": 3}))
-        workload.await_acked(500)
-    workload.await_acked(500)
-    cluster_metadata.settle("after")
-
-    verify_clients(
-        checks.metadata_equivalent("after-log", "after-zookeeper"),
-        checks.acknowledged_metadata_changes_present("after-zookeeper"),
-    )
-
-
-@pytest.mark.starts_at("HYBRID", filled=True)
-@pytest.mark.requirement("K866-FAIL-zk-down-data-plane", "K866-TEST-zk-unavailable")
-def test_clients_are_served_while_zookeeper_is_down(workload, cluster_metadata, inject, verify_clients):
-    """ZooKeeper goes down and comes back in dual write; clients notice nothing, and what changed meanwhile arrives."""
-    with cluster_metadata.changing("after", per_s=2):
-        with inject(Kill(targets.zookeeper_leader())):
-            workload.await_acked(3000)
-            workload.await_consumed(1000)
-            cluster_metadata.await_acknowledged()
+@pytest.mark.known_bug("kmigrate-14")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable")
+def test_dual_write_goes_on_after_a_session_expired(workload, cluster_metadata, inject, verify_clients):
+    """ZooKeeper ends the active controller's session in dual write; what changes from then on is on both sides."""
+    with cluster_metadata.changing("after", per_s=2), inject(ExpireSession(targets.active_controller())) as expired:
+        expired.await_bitten(within_s=30)
         workload.await_acked(1000)
 
     verify_clients(
-        checks.longest_time_without_acked_write(at_most_s=30),
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
@@ -140,6 +135,31 @@ def test_changes_stop_and_the_quorum_stays_while_zookeeper_is_down(
     cluster_metadata.settle("after")
 
     verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper"))
+
+
+@pytest.mark.known_bug("kmigrate-24")
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-DW-topic-create")
+def test_a_topic_that_is_half_sent_when_zookeeper_is_lost_is_whole(
+    workload, cluster_metadata, migration, inject, verify_clients
+):
+    """Ten requests about it are in flight, as many as are allowed, and more wait; the last must not come first."""
+    # No record without a cause: the position would be written, and the topic wait for that.
+    migration.make("write-no-idle-records", moves.Roll("controller-3000", {"metadata.max.idle.interval.ms": "0"}))
+    workload.await_committed(3)
+    cluster_metadata.settle("before")
+
+    with inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER), stream=Stream.FORWARD)):
+        cluster_metadata.make(MetadataChange("create-topic", "wide", {"partitions": 12, "replication": 3}))
+        workload.await_acked(500)
+    workload.await_acked(500)
+    cluster_metadata.settle("after", within_s=15)
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+    )
 
 
 @pytest.mark.sample
@@ -194,21 +214,6 @@ def test_expired_session_in_preparation_does_not_stop_the_migration(workload, mi
     migration.advance_to(Phase.HYBRID)
 
     verify_clients(checks.phase_reached(Phase.HYBRID))
-
-
-@pytest.mark.known_bug("kmigrate-14")
-@pytest.mark.starts_at("HYBRID")
-@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable")
-def test_dual_write_goes_on_after_a_session_expired(workload, cluster_metadata, inject, verify_clients):
-    """ZooKeeper ends the active controller's session in dual write; what changes from then on is on both sides."""
-    with cluster_metadata.changing("after", per_s=2), inject(ExpireSession(targets.active_controller())) as expired:
-        expired.await_bitten(within_s=30)
-        workload.await_acked(1000)
-
-    verify_clients(
-        checks.metadata_equivalent("after-log", "after-zookeeper"),
-        checks.acknowledged_metadata_changes_present("after-zookeeper"),
-    )
 
 
 def _set_rate(peer, rate):
