@@ -14,7 +14,7 @@ LATENCY_MS = 150
 LATE = Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=LATENCY_MS)
 
 
-@pytest.mark.starts_at("HYBRID")
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement(
     "K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change", "K866-RPC-stopreplica"
 )
@@ -47,7 +47,7 @@ def test_reassignment_completes_in_hybrid_mode(
     verify_clients(checks.metadata_equivalent("moved-log", "moved-zookeeper", families=("topics", "partitions")))
 
 
-@pytest.mark.starts_at("HYBRID")
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-DW-topic-create")
 def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
     workload, cluster_metadata, admin_of, zookeeper, expect, verify_clients
@@ -71,7 +71,7 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
     verify_clients(checks.metadata_equivalent("created-log", "created-zookeeper", families=("topics", "partitions")))
 
 
-@pytest.mark.starts_at("HYBRID")
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-DW-partitions-add", "K866-RPC-umr-on-change")
 def test_added_partitions_are_seen_by_every_broker(workload, cluster_metadata, admin_of, expect, verify_clients):
     """Partitions added in dual write are on every broker, those in ZooKeeper mode included."""
@@ -89,7 +89,7 @@ def test_added_partitions_are_seen_by_every_broker(workload, cluster_metadata, a
     verify_clients(checks.metadata_equivalent("grown-log", "grown-zookeeper", families=("topics", "partitions")))
 
 
-@pytest.mark.starts_at("HYBRID")
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-FWD-all-admin", "K866-PRE-normal-after")
 def test_every_kind_of_request_to_a_broker_in_zookeeper_mode_is_carried_out(
     workload, cluster_metadata, admin_of, created, answers_to_admin, expect, verify_clients
@@ -207,14 +207,14 @@ def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
 
 @pytest.mark.spoils
 @pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-CONF-controller-zk-max-inflight", "K866-DW-async", "K866-DW-pipelining")
 def test_zookeeper_is_written_behind_by_as_many_requests_as_are_allowed(
-    workload, cluster, migration, inject, admin_of, zookeeper, written_together, expect, verify_clients
+    workload, migration, inject, admin_of, zookeeper, written_together, expect, verify_clients
 ):
     """ZooKeeper is far away. A controller may send one request at a time, and ten after a restart."""
-    controller = cluster.node("controller-3000")
-    controller.reconfigure({IN_FLIGHT: "1"})
-    migration.advance_to(Phase.HYBRID)
+    workload.await_committed(3)
+    migration.make("let-one-be-in-flight", moves.Roll("controller-3000", {IN_FLIGHT: "1"}))
     with inject(LATE):
         _expect_written_behind("one-by-one", admin_of, zookeeper, expect)
         expect(
@@ -225,7 +225,7 @@ def test_zookeeper_is_written_behind_by_as_many_requests_as_are_allowed(
             requirements=["K866-CONF-controller-zk-max-inflight"],
         )
 
-    migration.make("let-ten-be-in-flight", moves.Roll(controller.name, {IN_FLIGHT: "10"}))
+    migration.make("let-ten-be-in-flight", moves.Roll("controller-3000", {IN_FLIGHT: "10"}))
     with inject(LATE):
         _expect_written_behind("in-tens", admin_of, zookeeper, expect)
         expect(
