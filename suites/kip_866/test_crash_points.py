@@ -86,53 +86,47 @@ class TestDualWrite:
             checks.acknowledged_metadata_changes_present("after-zookeeper"),
         )
 
-
-@OF_3_5
-@pytest.mark.known_bug("KAFKA-16171")
-@pytest.mark.starts_at("HYBRID")
-@pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election")
-def test_former_controller_that_writes_once_more_stops_no_other(
-    workload, migration, inject, admin_of, zookeeper, expect, verify_clients
-):
-    """It is cut off as it writes a topic, and goes on when its successor knows /migration and is about to claim."""
-    workload.await_consumed(500)
-    with (
-        inject(Hold(crash_points.TOPIC_NOT_WRITTEN)) as writing,
-        inject(Hold(crash_points.LONG_BEFORE_THE_CLAIM)) as claiming,
+    @pytest.mark.requirement("K866-FAIL-stale-controller-fenced")
+    def test_former_controller_that_is_late_with_a_write_changes_nothing(
+        self, workload, migration, inject, admin_of, zookeeper, expect, expect_to_stay, verify_clients
     ):
-        raw_admin.create_topics_at(admin_of("broker-0"), ["before"], partitions=1, replication=3)
-        writing.await_bitten()
-        with inject(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,))):
-            claiming.await_bitten()
-            migration.await_new_active_controller()
-    raw_admin.create_topics_at(admin_of("broker-0"), ["after"], partitions=1, replication=3)
-    expect(
-        "topics that ZooKeeper lacks",
-        lambda: sorted({"before", "after"} - set(zookeeper.children("/brokers/topics"))),
-        equals=[],
-        within_s=15,
-    )
-    verify_clients()
+        """It is cut off as it is about to write a topic, and sends it when its successor has claimed leadership."""
+        workload.await_consumed(500)
+        with inject(Hold(crash_points.TOPIC_NOT_WRITTEN)) as writing:
+            raw_admin.create_topics_at(admin_of("broker-0"), ["late"], partitions=1, replication=3)
+            writing.await_bitten()
+            with inject(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,))):
+                migration.await_new_active_controller()
+        expect("whether ZooKeeper has the topic", lambda: zookeeper.get(LATE) is not None, equals=True, kind=None)
+        expect_to_stay(
+            "what the successor wrote of the topic",
+            lambda: zookeeper.get(LATE),
+            equals=zookeeper.get(LATE),
+            for_s=crash_points.TOPIC_NOT_WRITTEN.held_s,
+        )
+        verify_clients()
 
-
-@OF_3_5
-@pytest.mark.starts_at("HYBRID")
-@pytest.mark.requirement("K866-FAIL-stale-controller-fenced")
-def test_former_controller_that_is_late_with_a_write_changes_nothing(
-    workload, migration, inject, admin_of, zookeeper, expect, expect_to_stay, verify_clients
-):
-    """It is cut off as it is about to write a topic, and sends it when its successor has claimed leadership."""
-    workload.await_consumed(500)
-    with inject(Hold(crash_points.TOPIC_NOT_WRITTEN)) as writing:
-        raw_admin.create_topics_at(admin_of("broker-0"), ["late"], partitions=1, replication=3)
-        writing.await_bitten()
-        with inject(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,))):
-            migration.await_new_active_controller()
-    expect("whether ZooKeeper has the topic", lambda: zookeeper.get(LATE) is not None, equals=True, kind=None)
-    expect_to_stay(
-        "what the successor wrote of the topic",
-        lambda: zookeeper.get(LATE),
-        equals=zookeeper.get(LATE),
-        for_s=crash_points.TOPIC_NOT_WRITTEN.held_s,
-    )
-    verify_clients()
+    @pytest.mark.known_bug("KAFKA-16171")
+    @pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election")
+    def test_former_controller_that_writes_once_more_stops_no_other(
+        self, workload, migration, inject, admin_of, zookeeper, expect, verify_clients
+    ):
+        """It is cut off as it writes a topic, and goes on when its successor knows /migration and is about to claim."""
+        workload.await_consumed(500)
+        with (
+            inject(Hold(crash_points.TOPIC_NOT_WRITTEN)) as writing,
+            inject(Hold(crash_points.LONG_BEFORE_THE_CLAIM)) as claiming,
+        ):
+            raw_admin.create_topics_at(admin_of("broker-0"), ["before"], partitions=1, replication=3)
+            writing.await_bitten()
+            with inject(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,))):
+                claiming.await_bitten()
+                migration.await_new_active_controller()
+        raw_admin.create_topics_at(admin_of("broker-0"), ["after"], partitions=1, replication=3)
+        expect(
+            "topics that ZooKeeper lacks",
+            lambda: sorted({"before", "after"} - set(zookeeper.children("/brokers/topics"))),
+            equals=[],
+            within_s=15,
+        )
+        verify_clients()
