@@ -7,7 +7,20 @@ import json
 
 import pytest
 
-from pytest_kmigrate import Hold, Isolate, Kill, Phase, Role, checks, crash_points, moves, raw_admin, sweep, targets
+from pytest_kmigrate import (
+    Hold,
+    Isolate,
+    Kill,
+    MetadataChange,
+    Phase,
+    Role,
+    checks,
+    crash_points,
+    moves,
+    raw_admin,
+    sweep,
+    targets,
+)
 
 LATE = "/brokers/topics/late"
 NIGHTLY = pytest.mark.nightly
@@ -130,3 +143,29 @@ class TestDualWrite:
             within_s=15,
         )
         verify_clients()
+
+
+@pytest.mark.known_bug("kmigrate-34")
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-DW-topic-delete")
+def test_a_deleted_topic_stays_deleted_when_the_controller_starts_again(
+    workload, cluster_metadata, inject, verify_clients
+):
+    """The controller has both in its log, the topic's config and that the topic is gone, and reads them at once."""
+    workload.await_acked(500)  # producers have their ids, which they get of a controller
+    cluster_metadata.make(
+        MetadataChange("create-topic", "gone", {"partitions": 1, "replication": 3}),
+        MetadataChange("alter-config", "topic:gone", {"retention.ms": "86400000"}),
+        MetadataChange("delete-topic", "gone"),
+    )
+    cluster_metadata.settle("before")
+    with inject(Kill(targets.active_controller())):
+        workload.await_acked(500)
+    workload.await_acked(500)
+    cluster_metadata.settle("after", within_s=15)
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+    )

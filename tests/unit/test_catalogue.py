@@ -44,6 +44,7 @@ SEEN = {
     "kmigrate-32": ({"3.4.1"}, {"3.5.2", "3.6.2"}),
     "kmigrate-33": ({"3.4.1"}, {"3.5.2", "3.6.2"}),
     "kmigrate-29": ({"3.4.1"}, {"3.5.2", "3.6.2"}),
+    "kmigrate-34": ({"3.8.1", "3.9.1"}, {"3.4.1", "3.5.2", "3.7.2"}),
     "KAFKA-15552": ({"3.4.1"}, {"3.5.2", "3.6.2"}),
     "level-of-the-document-refused": ({"3.7.2", "3.8.1", "3.9.1"}, {"3.6.0", "3.8.0"}),
 }
@@ -131,9 +132,9 @@ def test_a_bug_is_asked_for_by_its_id() -> None:
 
 
 def test_bugs_have_unique_ids() -> None:
-    """63 bugs, each with an id of its own."""
+    """64 bugs, each with an id of its own."""
     bugs = catalogue.all_known_bugs()
-    assert len(bugs) == len({bug.id for bug in bugs}) == 63
+    assert len(bugs) == len({bug.id for bug in bugs}) == 64
     assert all(1 <= bug.severity <= 5 for bug in bugs)
 
 
@@ -201,6 +202,7 @@ def test_a_bug_excuses_only_its_own_release() -> None:
         "kmigrate-24",
         "kmigrate-25",
         "kmigrate-26",
+        "kmigrate-34",
         "elections-wait-for-zookeeper",
         "takeover-without-a-broker",
         "metrics-of-the-image",
@@ -231,6 +233,7 @@ def test_some_bugs_any_run_may_meet() -> None:
         "kmigrate-25",
         "kmigrate-26",
         "KAFKA-20774",
+        "kmigrate-34",
     ]
     assert bugs_met("3.9.1") == races
     assert bugs_met("3.4.0") == ["KAFKA-16463", "kmigrate-4", "kmigrate-7", "kmigrate-8", "kmigrate-26"]

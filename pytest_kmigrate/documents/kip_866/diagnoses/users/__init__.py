@@ -1,1 +1,1 @@
-"""Diagnoses of what belongs to users: quotas that ZooKeeper keeps, and credentials that it loses."""
+"""Diagnoses of what belongs to a user or a topic: what ZooKeeper keeps of it, loses, or gets back."""

@@ -1,0 +1,47 @@
+"""kmigrate-34: a controller that loads its log keeps the config of a deleted topic, and writes it to ZooKeeper."""
+
+from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import kraft_sessions
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_TOPIC = "topic:"
+
+
+@diagnosis("kmigrate-34")
+def config_of_a_deleted_topic_came_back(history: History, verdict: Verdict) -> bool:
+    """A KRaft controller created the znode of a topic's config after the topic was deleted, and such is all wrong.
+
+    A controller that loads config and deletion from its log at once keeps the config.
+    """
+    wrong = wrong_in(history, verdict)
+    if wrong is None or not wrong.places:
+        return False
+    topics = {topic for label in wrong.lost for topic in history.images[label].topics}
+    return all(
+        family == "configs"
+        and key.startswith(_TOPIC)
+        and key.removeprefix(_TOPIC) not in topics
+        and _came_back(history, key.removeprefix(_TOPIC))
+        for family, key in wrong.places
+    )
+
+
+def _came_back(history: History, topic: str) -> bool:
+    subjects, path = (topic, f"{_TOPIC}{topic}"), f"/config/topics/{topic}"
+    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") in subjects]
+    if not changes or changes[-1].data.get("change") != "delete-topic" or changes[-1].data.get("outcome") != "ok":
+        return False
+    by_kraft = kraft_sessions(history)
+    last = [
+        (each.at_ns, each.session, write.operation)
+        for each in history.transactions
+        for write in each.changes
+        if write.path == path
+    ][-1:]
+    return any(
+        at_ns > changes[-1].at_ns and session in by_kraft and operation == "create"
+        for at_ns, session, operation in last
+    )

@@ -1,0 +1,1 @@
+"""Facts about what belongs to users and topics, and comes and goes with them."""

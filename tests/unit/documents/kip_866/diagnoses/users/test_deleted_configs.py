@@ -1,0 +1,73 @@
+"""Facts about configs of deleted topics that a KRaft controller writes to ZooKeeper again (kmigrate-34)."""
+
+import pytest
+
+from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import Transaction, Write
+from pytest_kmigrate.model.image import MetadataImage
+from tests.unit.checkers.histories import change, history, snapshot
+from tests.unit.checkers.images import FULL
+from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
+
+CONFIG = {"retention.ms": "1"}
+SET = change(1_000, "alter-config", "topic:gone", wanted=CONFIG)
+DELETED = change(2_000, "delete-topic", "gone")
+REFUSED = change(2_000, "delete-topic", "gone", outcome="failed")
+MADE_AGAIN = change(3_000, "create-topic", "gone", wanted={"partitions": 1})
+
+
+def written(at_ms: int = 5_000, operation: str = "create", session: int = FIRST, topic: str = "gone") -> Transaction:
+    """A full sync writes the config of a topic."""
+    return logged(at_ms, session, Write(operation, f"/config/topics/{topic}", '{"config":{"retention.ms":"1"}}', 0))
+
+
+@pytest.mark.parametrize(
+    ("events", "transaction", "topics", "kafka", "is_named"),
+    [
+        ([SET, DELETED], written(), (), "3.9.1", True),
+        ([SET], written(), (), "3.9.1", False),
+        ([SET, REFUSED], written(), (), "3.9.1", False),
+        ([SET, DELETED, MADE_AGAIN], written(), (), "3.9.1", False),
+        ([SET, DELETED], written(at_ms=1_500), (), "3.9.1", False),
+        ([SET, DELETED], written(operation="set-data"), (), "3.9.1", False),
+        ([SET, DELETED], written(session=BROKER), (), "3.9.1", False),
+        ([SET, DELETED], written(topic="other"), (), "3.9.1", False),
+        ([SET, DELETED], written(), ("gone",), "3.9.1", False),
+        ([SET, DELETED], written(), (), "3.7.2", False),
+    ],
+    ids=[
+        "deleted",
+        "not deleted",
+        "deletion refused",
+        "made again",
+        "written before",
+        "changed only",
+        "by a broker",
+        "of another topic",
+        "a topic that is there",
+        "on an earlier release",
+    ],
+)
+def test_a_config_that_comes_back_is_kmigrate_34(
+    events: list[Event], transaction: Transaction, topics: tuple[str, ...], kafka: str, *, is_named: bool
+) -> None:
+    """A controller created its znode after the topic was deleted."""
+    taken = [snapshot(9_000, label, took_ms=0) for label in ("log", "tree")]
+    there = {each: {"id": each} for each in topics}
+    images = {
+        "log": MetadataImage("metadata-log", known=FULL.known, topics=there),
+        "tree": MetadataImage("zookeeper", known=FULL.known, topics=there, configs={"topic:gone": CONFIG}),
+    }
+    run = history(
+        events=[*started(*CONTROLLERS), *events, *taken],
+        images=images,
+        transactions=[claim(500), transaction],
+        kafka=kafka,
+    )
+    bugs = ("kmigrate-34",) if is_named else ()
+    assert named(run, metadata_equivalent.judge(run, "log", "tree")) == bugs
+    if events == [SET, DELETED]:
+        assert named(run, acknowledged_metadata_changes_present.judge(run, "tree")) == bugs
