@@ -179,4 +179,4 @@ def test_the_suites_are_for_every_release(pytester: pytest.Pytester, minor: str)
         suite = ("--pyargs", "pytest_kmigrate.suites.kip_866", "--kmigrate-kafka", release)
         items, _ = pytester.inline_genitems(*QUIET, *suite)
         run = [item for item in items if item.get_closest_marker("skip") is None]
-        assert len(run) > len(items) * 0.8, release
+        assert len(run) > len(items) * 0.75, release
