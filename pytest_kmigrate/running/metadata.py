@@ -138,7 +138,13 @@ class Metadata:
         self._running.start()
 
     @contextmanager
-    def changing(self, settled_as: str, per_s: float = 1.0, sides: Sequence[str] = (LOG, ZOOKEEPER)) -> Iterator[None]:
+    def changing(
+        self,
+        settled_as: str,
+        per_s: float = 1.0,
+        sides: Sequence[str] = (LOG, ZOOKEEPER),
+        within_s: float = SETTLED_WITHIN_S,
+    ) -> Iterator[None]:
         """Metadata of every family changes while the block runs; then ``sides`` settle, as images with this label.
 
         Changes of every family were acknowledged before the block begins, and some are again after it: what is in it
@@ -150,7 +156,7 @@ class Metadata:
         yield
         self.await_acknowledged()
         self.stop()
-        self.settle(settled_as, sides)
+        self.settle(settled_as, sides, within_s)
 
     def await_acknowledged(self, more: int = 2, within_s: float = PATIENCE_S) -> None:
         """Return when so many more changes than now were acknowledged: what follows meets changes already made."""

@@ -276,11 +276,8 @@ def test_a_credential_outlives_the_restart_of_the_controller(workload, cluster_m
     cluster_metadata.settle("before")
     with inject(Kill(targets.active_controller())):
         workload.await_acked(500)
-    cluster_metadata.change()
-    workload.await_acked(500)
-    cluster_metadata.await_acknowledged()
-    cluster_metadata.stop()
-    cluster_metadata.settle("after", within_s=15)
+    with cluster_metadata.changing("after", within_s=15):
+        workload.await_acked(500)
 
     verify_clients(
         checks.metadata_equivalent("after-log", "after-zookeeper"),

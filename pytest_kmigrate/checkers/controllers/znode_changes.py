@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History, Write, ZnodeChange
+from pytest_kmigrate.model.history import History, Transaction, Write, ZnodeChange
 from pytest_kmigrate.model.keeping import kept
 
 
@@ -44,6 +44,11 @@ def since_controllers(history: History, changes: Iterable[ZnodeChange]) -> list[
         return list(changes)
     since_ns = min((each.at_ns for each in started if each.data.get("role") == "controller"), default=None)
     return [each for each in changes if since_ns is not None and each.at_ns >= since_ns]
+
+
+def writes_to(history: History, path: str) -> list[tuple[Transaction, Write]]:
+    """What was written to a path, each with the transaction of ZooKeeper's that it is part of."""
+    return [(each, write) for each in history.transactions for write in each.changes if write.path == path]
 
 
 def evidence_of(change: ZnodeChange) -> str:

@@ -1,6 +1,6 @@
 """What a test does with metadata: the order of a block of changes, and when two sides have settled."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -30,9 +30,12 @@ def reported(monkeypatch: pytest.MonkeyPatch) -> Told:
     monkeypatch.setattr(Metadata, "_await_first_round", lambda _self, _since: made.append("first round"))
     monkeypatch.setattr(Metadata, "await_acknowledged", lambda _self: made.append("acknowledged"))
     monkeypatch.setattr(Metadata, "stop", lambda _self: made.append("stop"))
-    monkeypatch.setattr(
-        Metadata, "settle", lambda _self, label, sides: made.append(f"settle {label}: {' '.join(sides)}")
-    )
+
+    def settle(_self: Metadata, label: str, sides: Sequence[str], within_s: float) -> None:
+        made.append(f"settle {label}: {' '.join(sides)}")
+        made.append(f"within {within_s:g} s")
+
+    monkeypatch.setattr(Metadata, "settle", settle)
     return made
 
 
@@ -44,10 +47,10 @@ def metadata(stage: Stage) -> Metadata:
 
 def test_changes_are_acknowledged_before_a_block_and_after_it(metadata: Metadata, reported: Told) -> None:
     """What is in the block meets changes already made and must not keep later ones away; then the sides settle."""
-    with metadata.changing("after", per_s=2, sides=("zookeeper", "brokers")):
+    with metadata.changing("after", per_s=2, sides=("zookeeper", "brokers"), within_s=15):
         reported.append("block")
-    settled = "settle after: zookeeper brokers"
-    assert reported == ["change 2", "first round", "block", "acknowledged", "stop", settled]
+    settled = ["settle after: zookeeper brokers", "within 15 s"]
+    assert reported == ["change 2", "first round", "block", "acknowledged", "stop", *settled]
 
 
 def test_what_a_document_cannot_take_along_is_put_in_only_where_it_is_named(

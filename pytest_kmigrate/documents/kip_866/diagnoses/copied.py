@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
@@ -150,8 +151,7 @@ def _was_never_written(history: History, family: str, key: str) -> bool:
     taken_over_ns, path = _taken_over_ns(history) or 0, _path(key, family)
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == key]
     since_ns = min((each.at_ns for each in changes if each.at_ns > taken_over_ns), default=None)
-    written = [each for each in history.transactions if any(write.path == path for write in each.changes)]
-    return since_ns is not None and not any(each.at_ns > since_ns for each in written)
+    return since_ns is not None and not any(each.at_ns > since_ns for each, _ in writes_to(history, path))
 
 
 def _taken_over_ns(history: History) -> int | None:

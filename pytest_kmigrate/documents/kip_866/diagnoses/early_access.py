@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import active_at
+from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
@@ -67,13 +68,10 @@ def brokers_in_kraft_mode_are_sent_orders(history: History, verdict: Verdict) ->
     What a broker needs that goes back to ZooKeeper mode waits behind that; it explains partitions that take no write
     once one has.
     """
-    is_about = verdict.check == "partitions_stay_available" and verdict.kind is Kind.LIVENESS
-    if not is_about or not verdict.violations or verdict.count != len(verdict.violations):
-        return False
-    return all(
-        _went_back(history, each.at_ns or 0)
-        and len(_BROKEN_OFF.findall(log_of(history, active_at(history, each.at_ns or 0)))) >= _OFTEN
-        for each in verdict.violations
+    waiting_ns = _waiting_since(verdict)
+    return bool(waiting_ns) and all(
+        _went_back(history, at_ns) and len(_BROKEN_OFF.findall(log_of(history, active_at(history, at_ns)))) >= _OFTEN
+        for at_ns in waiting_ns
     )
 
 
@@ -102,9 +100,8 @@ def _was_missed(history: History, claimed_ns: int, labels: Collection[str], fami
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == subject]
     changed = [each for each in changes if each.at_ns > claimed_ns and each.data.get("outcome") == "ok"]
     since_ns = int(str(changed[-1].data["began_ns"])) if changed else claimed_ns
-    after = [each for each in history.transactions if each.at_ns > since_ns]
-    written = [change.operation for each in after for change in each.changes if change.path == path]
-    if not path or not history.transactions or set(written) - {"create"}:
+    written = {write.operation for each, write in writes_to(history, path) if each.at_ns > since_ns}
+    if not path or not history.transactions or written - {"create"}:
         return False
     logs = [image for image in history.images.values() if image.source == "metadata-log"]
     if family == "quotas" and any(as_copied_by_3_4(key) in log.quotas for log in logs):
@@ -119,17 +116,18 @@ def _was_missed(history: History, claimed_ns: int, labels: Collection[str], fami
 
 def _were_orders_lost(history: History, verdict: Verdict, claimed_ns: int) -> bool:
     """Whether partitions take no write since brokers do not know who leads them: a batch that fenced one failed."""
-    is_about = verdict.check == "partitions_stay_available" and verdict.kind is Kind.LIVENESS
-    return (
-        is_about
-        and bool(verdict.violations)
-        and verdict.count == len(verdict.violations)
-        and all(
-            (each.at_ns or 0) > claimed_ns
-            and bool(_ORDERS_LOST.search(log_of(history, active_at(history, each.at_ns or 0))))
-            for each in verdict.violations
-        )
+    waiting_ns = _waiting_since(verdict)
+    return bool(waiting_ns) and all(
+        at_ns > claimed_ns and bool(_ORDERS_LOST.search(log_of(history, active_at(history, at_ns))))
+        for at_ns in waiting_ns
     )
+
+
+def _waiting_since(verdict: Verdict) -> list[int]:
+    """Since when each partition takes no write; none for another verdict, or one that does not list them all."""
+    is_about = verdict.check == "partitions_stay_available" and verdict.kind is Kind.LIVENESS
+    is_whole = verdict.count == len(verdict.violations)
+    return [each.at_ns or 0 for each in verdict.violations] if is_about and is_whole else []
 
 
 def _was_made_before_dual_write(history: History, event: Event) -> bool:
@@ -148,8 +146,7 @@ def _was_made_before_dual_write(history: History, event: Event) -> bool:
     if topic is None or event.data.get("observed") != 0 or not history.transactions:
         return False
     before, came, after = log_of(history, active_at(history, event.at_ns)).rpartition(_DUAL_WRITE)
-    path = f"/brokers/topics/{topic[1]}"
-    written = any(change.path == path for each in history.transactions for change in each.changes)
+    written = writes_to(history, f"/brokers/topics/{topic[1]}")
     return bool(came) and not written and bool(_ORDERS.search(before)) and not _ORDERS.search(after)
 
 

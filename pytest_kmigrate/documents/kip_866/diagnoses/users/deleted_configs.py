@@ -1,5 +1,6 @@
 """kmigrate-34: a controller that loads its log keeps the config of a deleted topic, and writes it to ZooKeeper."""
 
+from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import kraft_sessions
 from pytest_kmigrate.model.document import diagnosis
@@ -34,14 +35,9 @@ def _came_back(history: History, topic: str) -> bool:
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") in subjects]
     if not changes or changes[-1].data.get("change") != "delete-topic" or changes[-1].data.get("outcome") != "ok":
         return False
-    by_kraft = kraft_sessions(history)
-    last = [
-        (each.at_ns, each.session, write.operation)
-        for each in history.transactions
-        for write in each.changes
-        if write.path == path
-    ][-1:]
-    return any(
-        at_ns > changes[-1].at_ns and session in by_kraft and operation == "create"
-        for at_ns, session, operation in last
-    )
+    written = writes_to(history, path)
+    if not written:
+        return False
+    last, write = written[-1]
+    is_by_kraft = last.session in kraft_sessions(history)
+    return write.operation == "create" and is_by_kraft and last.at_ns > changes[-1].at_ns
