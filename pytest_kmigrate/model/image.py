@@ -16,6 +16,9 @@ FAMILIES = (
 )
 """Every family of metadata that sides of a cluster are compared by."""
 
+NO_BROKER = -1
+"""Whose block of producer ids it is where a KRaft controller wrote it to ZooKeeper, or copied such a one."""
+
 
 @dataclass(frozen=True)
 class MetadataImage:

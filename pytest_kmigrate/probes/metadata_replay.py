@@ -74,7 +74,7 @@ class _Replay:
         self._quotas: dict[str, dict[str, float]] = {}
         self._scram: dict[str, dict[str, object]] = {}
         self._tokens: dict[str, dict[str, object]] = {}
-        self._producer_ids: dict[str, int] = {}
+        self._block: Record = {}
         self._features: dict[str, int] = {}
         self._appliers: Mapping[str, Callable[[Record, int], None]] = {
             "TOPIC_RECORD": self._topic,
@@ -150,7 +150,7 @@ class _Replay:
             quotas={key: value for key, value in sorted(self._quotas.items()) if value},
             scram=dict(sorted(self._scram.items())),
             delegation_tokens=dict(sorted(self._tokens.items())),
-            producer_ids=self._producer_ids,
+            producer_ids={"next": self._block["nextProducerId"]} if self._block else {},
             features=self._features,
             extra={
                 "migration_states": self._states,
@@ -161,6 +161,7 @@ class _Replay:
                 "transactions": self._transactions,
                 "topics_held_back": self._held_topics,
                 "in_transaction": self._pending is not None,
+                "producer_ids_by": self._block.get("brokerId"),
                 "unplaced": self._unplaced,
                 "begins_with_snapshot": self._begins_with_snapshot,
                 "last_offset": self._last_offset,
@@ -260,7 +261,7 @@ class _Replay:
         self._tokens.pop(data["tokenId"], None)
 
     def _next_producer_id(self, data: Record, _: int) -> None:
-        self._producer_ids["next"] = data["nextProducerId"]
+        self._block = data
 
     def _feature(self, data: Record, _: int) -> None:
         self._features.pop(data["name"], None)

@@ -12,7 +12,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from pytest_kmigrate import redaction
-from pytest_kmigrate.model.image import FAMILIES, MetadataImage
+from pytest_kmigrate.model.image import FAMILIES, NO_BROKER, MetadataImage
 from pytest_kmigrate.probes import image_spelling as spelling
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 
@@ -24,7 +24,6 @@ _IN_FLIGHT = 500  # requests sent ahead of their answers: enough to hide the lat
 _CREDENTIAL = re.compile(r"salt=(?P<salt>[^,]+),stored_key=(?P<stored>[^,]+),server_key=(?P<server>[^,]+),")
 _DIGEST = re.compile(r"digest=(?P<digest>[^,]+),")
 _ITERATIONS = re.compile(r"iterations=(\d+)")
-_BY_CONTROLLER = -1
 _HOLDS_AN_OBJECT = re.compile(
     r"/(brokers/topics/[^/]+(/partitions/\d+/state)?|config/(topics|brokers|ips)/[^/]+"
     r"|kafka-acl/[^/]+/[^/]+|kafka-acl-extended/[^/]+/[^/]+/[^/]+|delegation_token/tokens/[^/]+)\Z"
@@ -67,7 +66,8 @@ def image_from_znodes(tree: Tree) -> MetadataImage:
     ``features`` are filled but not ``known``: a migration does not bring metadata.version to ZooKeeper.
     ``extra`` holds ``unread``, paths whose content is not what it should be, which the comparison of images names,
     and for readers of the folder: ``delete_topics``, ``reassign_partitions`` (as stored, or None), ``brokers``
-    (ids registered), ``config_changes`` (names), ``controller``, ``controller_epoch``, ``migration``, ``cluster_id``.
+    (ids registered), ``config_changes`` (names), ``controller``, ``controller_epoch``, ``migration``, ``cluster_id``,
+    ``producer_ids_end`` (the first id after the last block, whoever it is of, or None).
     """
     reading = _Reading(tree)
     return MetadataImage(
@@ -91,6 +91,7 @@ def image_from_znodes(tree: Tree) -> MetadataImage:
             "controller_epoch": _number(tree.get("/controller_epoch")),
             "migration": _json(tree.get("/migration")) or None,
             "cluster_id": _json(tree.get("/cluster/id")).get("id"),
+            "producer_ids_end": reading.producer_ids_end(),
             "unread": reading.unread(),
         },
     )
@@ -219,9 +220,14 @@ class _Reading:
         block = _json(self._tree.get("/latest_producer_id_block"))
         if not block:
             return {}
-        if int(block["broker"]) == _BY_CONTROLLER:
+        if int(block["broker"]) == NO_BROKER:
             return {"next": int(block["block_start"])}
         return {"next": int(block["block_end"]) + 1}
+
+    def producer_ids_end(self) -> int | None:
+        """A broker in ZooKeeper mode, and a copy, go on there also after a block that no broker took."""
+        block = _json(self._tree.get("/latest_producer_id_block"))
+        return int(block["block_end"]) + 1 if block else None
 
 
 def _json(data: bytes | None) -> dict[str, Any]:

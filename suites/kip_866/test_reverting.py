@@ -106,12 +106,12 @@ def test_what_killed_controllers_left_half_written_is_whole_under_zookeeper(
 
 @pytest.mark.known_bug("kmigrate-12")
 @pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RB-remove-controller-znodes")
 def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_removed(
     workload, migration, admin_of, in_control, tellers, expect, verify_clients
 ):
     """The operator removes /controller and, as the document has it, /controller_epoch; a broker takes over."""
-    migration.advance_to(Phase.HYBRID)
     migration.revert(removing=["/controller_epoch"], leaving=False)
 
     raw_admin.create_topics_at(admin_of(in_control()), ["newcomer"], partitions=1, replication=3, within_s=2)
@@ -127,11 +127,10 @@ def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_r
     verify_clients()
 
 
+@pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement("K866-RB-retry-migration", "K866-RB-data-kept", "K866-RB-metadata-kept")
 def test_reverted_migration_can_be_done_again(workload, cluster_metadata, migration, verify_clients):
     """Back from ALL_KRAFT to ZooKeeper without losing anything; the second migration copies and finalizes."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.ALL_KRAFT)
     with cluster_metadata.changing("all-kraft", per_s=2):
         workload.await_acked(500)
     migration.revert()
@@ -152,12 +151,12 @@ def test_reverted_migration_can_be_done_again(workload, cluster_metadata, migrat
 
 @pytest.mark.known_bug("KAFKA-17146")
 @pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RB-retry-migration")
 def test_second_migration_begins_with_what_zookeeper_has(
     workload, cluster_metadata, migration, join, expect, verify_clients
 ):
     """The operator forgot to delete /migration when the first one was undone; ZooKeeper is copied all the same."""
-    migration.advance_to(Phase.HYBRID)
     migration.revert(forgetting=["/migration"])
     topics = sorted(cluster_metadata.seen("zookeeper").topics)
     migration.advance_to(Phase.PREPARING)
