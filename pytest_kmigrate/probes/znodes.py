@@ -67,7 +67,7 @@ def image_from_znodes(tree: Tree) -> MetadataImage:
     ``extra`` holds ``unread``, paths whose content is not what it should be, which the comparison of images names,
     and for readers of the folder: ``delete_topics``, ``reassign_partitions`` (as stored, or None), ``brokers``
     (ids registered), ``config_changes`` (names), ``controller``, ``controller_epoch``, ``migration``, ``cluster_id``,
-    ``producer_ids_end`` (the first id after the last block, whoever it is of, or None).
+    ``producer_ids_end`` (the first id after the last block, or None).
     """
     reading = _Reading(tree)
     return MetadataImage(

@@ -1,0 +1,1 @@
+"""Facts about what znodes below /config hold: quotas, credentials, configs of topics."""
