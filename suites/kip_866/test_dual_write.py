@@ -164,7 +164,6 @@ def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metad
     )
 
 
-@pytest.mark.sample
 @pytest.mark.spoils
 @pytest.mark.known_bug("kmigrate-6")
 @pytest.mark.since("3.6.0")  # of tokens in KRaft mode

@@ -162,15 +162,15 @@ def test_a_topic_that_is_half_sent_when_zookeeper_is_lost_is_whole(
     )
 
 
-@pytest.mark.sample
 @pytest.mark.known_bug("elections-wait-for-zookeeper")
 @pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FAIL-zk-down-elections")
 def test_partitions_of_a_dead_broker_get_leaders_while_zookeeper_is_down(
-    workload, migration, inject, led_by, expect, verify_clients
+    workload, inject, led_by, expect, verify_clients
 ):
     """A broker in ZooKeeper mode dies while ZooKeeper is away; the others, in that mode too, lead what it led."""
-    migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
 
     with inject(Kill(targets.partition_leader("orders"))) as dead, inject(Kill(targets.zookeeper_leader())):
         expect(

@@ -19,6 +19,7 @@ NOT_SAMPLED = {
     "topology zk1-broker1-controller1-zookeeper-tls": "tests/real has the logins at ZooKeeper, and it adds only TLS",
     "topology zk1-broker3-controller1-passwords": "a migration of its own, 25 s, for one property more",
     "topology zk1-broker3-controller3-mixed": "a broker of an older release costs 73 s, and is the only thing it adds",
+    "topology zk1-broker3-controller3-sasl": "tests/real has the logins, and a migration with tokens costs 110 s",
     "topology zk1-broker3-controller1-tls": "a migration and its way back, 40 s, for one more protocol",
     "Tamper": "it spoils a cluster; the shortest test with it takes 25 s",
     "triggers.on_znode_change": "what begins with it waits for a known bug for 15 s",
