@@ -84,6 +84,7 @@ def _folders() -> Mapping[str, Path]:
     return {each.name.replace("_", "-"): each for each in folders if any(file.is_file() for file in each.iterdir())}
 
 
+@lru_cache  # it looks into every package that is installed
 def _entry_points() -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=ENTRY_POINTS))
 

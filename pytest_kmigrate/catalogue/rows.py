@@ -5,9 +5,9 @@ Read by hand and not by pydantic, whose import alone takes a third of the time t
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -70,14 +70,13 @@ def _unchanging(value: Any) -> Any:
 
 
 def _problems(kind: type[Any], row: dict[str, Any], known: Iterable[str]) -> Iterator[str]:
-    hints = {key: hint for key, hint in get_type_hints(kind, include_extras=True).items() if key not in known}
-    needed = [each.name for each in fields(kind) if each.default is MISSING and each.name in hints]
+    hints = {key: hint for key, hint in _hints(kind).items() if key not in known}  # type: ignore[arg-type]
     for key in row.keys() - hints.keys():
         near = difflib.get_close_matches(key, hints, n=1)
         meant = f'; did you mean "{near[0]}"?' if near else ""
         yield f"{key}: expected one of {', '.join(hints)}; got an unknown key{meant}"
-    for key in needed:
-        if key not in row:
+    for key in _needed(kind):  # type: ignore[arg-type]
+        if key in hints and key not in row:
             yield f"{key}: expected {_expected(hints[key])}, got nothing"
     for key in row.keys() & hints.keys():
         problem = _problem(row[key], hints[key])
@@ -85,10 +84,27 @@ def _problems(kind: type[Any], row: dict[str, Any], known: Iterable[str]) -> Ite
             yield f"{key}: {problem}"
 
 
+@cache  # types are taken apart once for all rows
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+@cache
+def _needed(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind) if each.default is MISSING)
+
+
+@cache
+def _parts(hint: Any) -> tuple[Any, Sequence[Callable[[Any], str | None]]]:
+    """The type of a field, and what else its values have to be."""
+    hint, *checks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    return _present(hint), checks
+
+
 def _problem(value: object, hint: Any) -> str | None:
     """What is wrong with a value, if anything is."""
-    hint, *checks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    if not _is(value, _present(hint)):
+    present, checks = _parts(hint)
+    if not _is(value, present):
         return f"expected {_expected(hint)}, got {_shown(value)}"
     return next((problem for check in checks if (problem := check(value))), None)
 

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import ClassVar, Protocol
 
 
@@ -109,10 +110,16 @@ class EventData:
 
     def event(self, seq: int, at_ns: int, node: str | None) -> Event:
         """The event to record; a field whose default is None is left out of ``data`` while it is None."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        optional = {each.name for each in fields(self) if each.default is None}
-        data = {name: value for name, value in values.items() if value is not None or name not in optional}
+        keys = _keys(type(self))  # type: ignore[arg-type]  # mypy takes the hash of a class for that of its instances
+        values = ((name, getattr(self, name), is_optional) for name, is_optional in keys)
+        data = {name: value for name, value, is_optional in values if value is not None or not is_optional}
         return Event(seq, at_ns, self.event_kind, node, data)
+
+
+@cache  # every event asks
+def _keys(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
+    """The keys of an event, and whether each is left out while it is None."""
+    return tuple((each.name, each.default is None) for each in fields(kind))
 
 
 class Recorder(Protocol):

@@ -1,6 +1,7 @@
 """What a test is called: module and name, wherever pytest was started and the package is installed."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
@@ -24,6 +25,7 @@ def stable_id(test_id: str) -> str:
     return re.sub(BY_FILE, _BY_MODULE, test_id)
 
 
+@cache  # every test of a file asks
 def module_in_suites(file: Path) -> str | None:
     """The module of a file in the package's suites, by whichever path it is reached; None for any other file."""
     suites, real = SUITES.resolve(), file.resolve()
