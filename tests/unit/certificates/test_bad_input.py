@@ -42,15 +42,14 @@ def link() -> zipfile.ZipInfo:
         ("./sessions.jsonl", r"expected plain files in the archive, got '\./sessions.jsonl'"),
     ],
 )
-def test_archives_that_pack_does_not_write_are_refused(out: Path, added: Any, named: str) -> None:
+def test_archives_that_pack_does_not_write_are_refused(certificate: Path, added: Any, named: str) -> None:
     """Also where the vendor signs their digest."""
-    certified(runs_of(out), out)
-    archive = evidence_file(out)
+    archive = evidence_file(certificate)
     with zipfile.ZipFile(archive, "a") as more:
         more.writestr(added, b"x")
-    _sign_evidence(out)
+    _sign_evidence(certificate)
     with pytest.raises(CertificateError, match=named):
-        verified(out)
+        verified(certificate)
 
 
 def _sign_evidence(out: Path) -> None:
@@ -62,13 +61,12 @@ def _sign_evidence(out: Path) -> None:
     sign_anew(out, change)
 
 
-def test_evidence_that_is_no_archive_is_refused(out: Path) -> None:
+def test_evidence_that_is_no_archive_is_refused(certificate: Path) -> None:
     """Also where the vendor signs its digest."""
-    certified(runs_of(out), out)
-    evidence_file(out).write_bytes(b"no archive")
-    _sign_evidence(out)
+    evidence_file(certificate).write_bytes(b"no archive")
+    _sign_evidence(certificate)
     with pytest.raises(CertificateError, match="expected an archive of run folders"):
-        verified(out)
+        verified(certificate)
 
 
 def test_one_run_is_no_folder_of_runs(out: Path) -> None:
@@ -96,28 +94,26 @@ def test_what_cannot_be_written_is_named(
     assert (status in (2, 4), re.search(named, printed) is not None) == (True, True), printed
 
 
-def test_evidence_that_cannot_be_unpacked_is_refused(out: Path) -> None:
+def test_evidence_that_cannot_be_unpacked_is_refused(certificate: Path) -> None:
     """Its index is right, and a member is not what the index says."""
-    certified(runs_of(out), out)
-    archive = evidence_file(out)
+    archive = evidence_file(certificate)
     with zipfile.ZipFile(archive) as members:
         first = members.infolist()[0]
     content, begin = bytearray(archive.read_bytes()), first.header_offset + 30 + len(first.filename)
     content[begin : begin + 20] = b"\xff" * 20
     archive.write_bytes(content)
-    _sign_evidence(out)
+    _sign_evidence(certificate)
     with pytest.raises(CertificateError, match="expected an archive of run folders, got another file: Error -3"):
-        verified(out)
+        verified(certificate)
 
 
-def test_evidence_that_has_no_room_is_not_unpacked(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evidence_that_has_no_room_is_not_unpacked(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small archive may hold more than the disk of the reader."""
-    certified(runs_of(out), out)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
     with pytest.raises(
         EnvironmentLackError, match=r"expected room for \d+ MB, got 0 MB in .*name another folder by TMPDIR"
     ):
-        verified(out)
+        verified(certificate)
 
 
 MANIFESTS = {
@@ -129,19 +125,18 @@ MANIFESTS = {
 
 
 @pytest.mark.parametrize("written", MANIFESTS)
-def test_a_manifest_in_evidence_names_files_of_its_run(out: Path, written: str) -> None:
+def test_a_manifest_in_evidence_names_files_of_its_run(certificate: Path, written: str) -> None:
     """A reader opens no other, and the message names which manifest of the archive it is."""
-    certified(runs_of(out), out)
-    archive = evidence_file(out)
+    archive = evidence_file(certificate)
     with zipfile.ZipFile(archive) as members:
         contents = {name: members.read(name) for name in members.namelist()}
     (name, *_) = [each for each in contents if each.endswith("manifest.json")]
     with zipfile.ZipFile(archive, "w") as members:
         for each, content in contents.items():
             members.writestr(each, written if each == name else content)
-    _sign_evidence(out)
+    _sign_evidence(certificate)
     with pytest.raises(CertificateError) as refused:
-        verified(out)
+        verified(certificate)
     printed = str(refused.value)
     assert (printed.startswith(f"{archive.name}: {name}: "), MANIFESTS[written] in printed) == (True, True), printed
 
@@ -195,13 +190,12 @@ BAD: dict[str, tuple[Any, tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("wrong", BAD)
 def test_bad_input_is_one_sentence(
-    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wrong: str
+    certificate: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
     """File, what was expected, what was got; status 2 and no stack trace."""
     damage, words, named = BAD[wrong]
-    certified(runs_of(out), out)
-    damage(out)
-    status, reported = command(capfd, monkeypatch, "verify", out, *words)
+    damage(certificate)
+    status, reported = command(capfd, monkeypatch, "verify", certificate, *words)
     assert (status, named in reported, "Traceback" in reported) == (2, True, False), reported
     assert len(reported.strip().splitlines()) == 1
 

@@ -50,21 +50,19 @@ def test_what_a_certificate_states(out: Path) -> None:
     assert statement.subject[0].digest == {"sha256": DIGEST}
 
 
-def test_an_honest_certificate_is_verified(out: Path) -> None:
+def test_an_honest_certificate_is_verified(certificate: Path) -> None:
     """Nothing is open by the pinned key; partial, since the plan of this test leaves rows without a run."""
-    certified(runs_of(out), out)
-    found = verified(out)
+    found = verified(certificate)
     assert (found.open, found.outcome) == ((), Outcome.INCONCLUSIVE)
 
 
-def test_what_is_open_is_said(out: Path) -> None:
+def test_what_is_open_is_said(certificate: Path) -> None:
     """Without a pinned key, with a sample, and without evidence."""
-    certified(runs_of(out), out)
-    assert any("the signer is unknown: compare sha256:" in each for each in verified(out, key=None).open)
-    (sampled,) = verified(out, sample=1).open
+    assert any("the signer is unknown: compare sha256:" in each for each in verified(certificate, key=None).open)
+    (sampled,) = verified(certificate, sample=1).open
     assert sampled == "1 of 3 runs were drawn and judged again: a single false run is missed with a probability of 67%"
-    evidence_file(out).unlink()
-    (missing,) = verified(out).open
+    evidence_file(certificate).unlink()
+    (missing,) = verified(certificate).open
     assert missing.startswith("no evidence was read: x.kmevidence.zip is not beside it")
 
 
@@ -185,19 +183,18 @@ def test_secrets_are_not_packed(out: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("of", ["certificate", "evidence"])
-def test_every_changed_byte_is_found(out: Path, of: str) -> None:
+def test_every_changed_byte_is_found(certificate: Path, of: str) -> None:
     """A sample of the edits: a bit, a byte that is left out, and one that is added."""
-    certified(runs_of(out), out)
-    file = out if of == "certificate" else evidence_file(out)
+    file = certificate if of == "certificate" else evidence_file(certificate)
     whole, dice = file.read_bytes(), random.Random(7)
     for _ in range(60):
         at = dice.randrange(len(whole))
         flipped = bytes([whole[at] ^ (1 << dice.randrange(8))])
         file.write_bytes(whole[:at] + dice.choice([flipped, b"", whole[at : at + 1] * 2]) + whole[at + 1 :])
         with pytest.raises(CertificateError):
-            verified(out)
+            verified(certificate)
     file.write_bytes(whole)
-    assert verified(out).open == ()
+    assert verified(certificate).open == ()
 
 
 def test_folders_without_seals_certify_nothing(out: Path) -> None:

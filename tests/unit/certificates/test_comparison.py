@@ -15,11 +15,10 @@ from tests.unit.certificates.vendors import ROW, certified, command, header_of, 
 
 
 @pytest.fixture
-def two(out: Path) -> list[Path]:
+def two(certificate: Path) -> list[Path]:
     """Certificates of three runs and of a vendor who has one run only."""
-    certified(runs_of(out), out)
-    other = out.with_name("y.kmcert")
-    certified(runs_of(out), other)
+    other = certificate.with_name("y.kmcert")
+    certified(runs_of(certificate), other)
 
     def with_less(statement: dict[str, Any]) -> None:
         statement["predicate"]["implementation"] |= {"organization": "Big", "product": "<b>Blue</b>|"}
@@ -30,7 +29,7 @@ def two(out: Path) -> list[Path]:
         statement["predicate"]["conclusion"] = conclusion(claims)
 
     sign_anew(other, with_less)
-    return [out, other]
+    return [certificate, other]
 
 
 def test_the_page_has_each_vendor_and_each_requirement(two: list[Path]) -> None:
@@ -73,12 +72,11 @@ def test_a_challenge_is_named_by_its_nonce(two: list[Path]) -> None:
     assert " challenged by dice of a vendor " in row
 
 
-def test_vendors_of_one_name_are_named_with_their_files(out: Path) -> None:
+def test_vendors_of_one_name_are_named_with_their_files(certificate: Path) -> None:
     """Two certificates of one product."""
-    certified(runs_of(out), out)
-    make_run(runs_of(out), header_of(4))
-    certified(runs_of(out), out.with_name("later.kmcert"))
-    names = [each.name for each in columns([out, out.with_name("later.kmcert")])]
+    make_run(runs_of(certificate), header_of(4))
+    certified(runs_of(certificate), certificate.with_name("later.kmcert"))
+    names = [each.name for each in columns([certificate, certificate.with_name("later.kmcert")])]
     assert names == ["Acme Acme Stream (x.kmcert)", "Acme Acme Stream (later.kmcert)"]
 
 
@@ -110,11 +108,10 @@ def test_the_command_writes_both(
 
 @pytest.mark.parametrize("words", [("compare", "x.kmcert", "--out", "y"), ("certify", "runs", "--out", "y/x.kmcert")])
 def test_an_out_that_is_no_folder_is_named(
-    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+    certificate: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     """Not by a number of the system."""
-    monkeypatch.chdir(out.parent)
-    certified(runs_of(out), out)
+    monkeypatch.chdir(certificate.parent)
     Path("y").write_text("")
     profile = ("--profile", "kip-866") if words[0] == "certify" else ()
     status, printed = command(capfd, monkeypatch, *words, *profile)

@@ -14,10 +14,9 @@ from tests.unit.certificates.vendors import TEST, certified, key_of, runs_of, ve
 from tests.unit.judging.coherence.honest_runs import DIGEST
 
 
-def test_what_it_states(out: Path) -> None:
+def test_what_it_states(certificate: Path) -> None:
     """The subject of the certificate, one result, and each test once."""
-    certified(runs_of(out), out)
-    stated = payload_of(opened(results_file(out)), "x")
+    stated = payload_of(opened(results_file(certificate)), "x")
     assert stated["_type"] == "https://in-toto.io/Statement/v1"
     assert stated["predicateType"] == "https://in-toto.io/attestation/test-result/v0.1"
     assert stated["subject"] == [{"name": "Apache Kafka 3.6.0", "digest": {"sha256": DIGEST}}]
@@ -61,16 +60,15 @@ def test_what_a_run_violates_is_known_if_all_of_it_is_explained(
     assert (run.outcome, run.is_known) == ("VIOLATES", is_known)
 
 
-def test_results_that_do_not_follow_are_refuted(out: Path) -> None:
+def test_results_that_do_not_follow_are_refuted(certificate: Path) -> None:
     """By another key, or other than the certificate has it; without the file nothing is missed."""
-    certified(runs_of(out), out)
-    stated = payload_of(opened(results_file(out)), "x")
+    stated = payload_of(opened(results_file(certificate)), "x")
     stated["predicate"]["result"] = "PASSED"
-    results_file(out).write_bytes(sealed(stated, [key_of(out.parent)]))
+    results_file(certificate).write_bytes(sealed(stated, [key_of(certificate.parent)]))
     with pytest.raises(CertificateError, match=r"expected the test results that follow from x\.kmcert, got others"):
-        verified(out)
-    results_file(out).write_bytes(sealed(stated, [key_of(out.parent, "another")]))
+        verified(certificate)
+    results_file(certificate).write_bytes(sealed(stated, [key_of(certificate.parent, "another")]))
     with pytest.raises(CertificateError, match="expected signatures by"):
-        verified(out)
-    results_file(out).unlink()
-    verified(out)
+        verified(certificate)
+    results_file(certificate).unlink()
+    verified(certificate)

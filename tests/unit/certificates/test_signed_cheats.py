@@ -17,6 +17,7 @@ from tests.unit.certificates.vendors import (
     header_of,
     key_of,
     make_run,
+    runs_of,
     sign_anew,
     verified,
 )
@@ -74,47 +75,40 @@ SIGNED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 
 
 @pytest.mark.parametrize("cheat", SIGNED)
-def test_a_statement_that_does_not_follow_from_its_evidence_is_found(runs: Path, cheat: str) -> None:
+def test_a_statement_that_does_not_follow_from_its_evidence_is_found(certificate: Path, cheat: str) -> None:
     """Although its signature is right."""
-    out = runs.parent / "x.kmcert"
-    certified(runs, out)
     change, named = SIGNED[cheat]
-    sign_anew(out, change)
+    sign_anew(certificate, change)
     with pytest.raises(KmigrateError) as refuted:
-        verified(out)
+        verified(certificate)
     assert named in str(refuted.value)
 
 
-def test_another_harness_is_named_before_any_claim(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_harness_is_named_before_any_claim(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a reader's later release no run of an honest vendor counts; that refutes nothing."""
-    out = runs.parent / "x.kmcert"
-    certified(runs, out)
     for module in (planned, verifying):
         monkeypatch.setattr(module, "harness_digest", lambda: "00" * 32)
     with pytest.raises(
         KmigrateError, match=r"got some of another .*: verify it with the pytest-kmigrate that made it, from its pub"
     ):
-        verified(out)
+        verified(certificate)
 
 
-def test_another_signer_is_found(runs: Path) -> None:
+def test_another_signer_is_found(certificate: Path) -> None:
     """25: the certificate is signed again by another key, which it names as its own."""
-    out = runs.parent / "x.kmcert"
-    certified(runs, out)
-    other = key_of(runs.parent, "other")
-    sign_anew(out, edited("signers", 0, "ed25519", to=other.public.hex()), other)
+    other = key_of(certificate.parent, "other")
+    sign_anew(certificate, edited("signers", 0, "ed25519", to=other.public.hex()), other)
     with pytest.raises(KmigrateError, match="another party signed it"):
-        verified(out)
+        verified(certificate)
 
 
-def test_another_evidence_is_found(runs: Path) -> None:
+def test_another_evidence_is_found(certificate: Path) -> None:
     """+20: that of another certificate of the same vendor."""
-    out, other = runs.parent / "x.kmcert", runs.parent / "y.kmcert"
-    certified(runs, out)
-    make_run(runs, header_of(4))
-    certified(runs, other)
+    other = certificate.with_name("y.kmcert")
+    make_run(runs_of(certificate), header_of(4))
+    certified(runs_of(certificate), other)
     with pytest.raises(KmigrateError, match="belongs to another certificate"):
-        verified(out, evidence=evidence_file(other))
+        verified(certificate, evidence=evidence_file(other))
 
 
 @pytest.mark.parametrize(
@@ -129,24 +123,21 @@ def test_another_evidence_is_found(runs: Path) -> None:
         lambda text: text[:-1].replace(b"}", b',"x":1}', 1) + b"\n",
     ],
 )
-def test_another_spelling_is_found(runs: Path, respell: Callable[[bytes], bytes]) -> None:
+def test_another_spelling_is_found(certificate: Path, respell: Callable[[bytes], bytes]) -> None:
     """26: the same values in other bytes."""
-    out = runs.parent / "x.kmcert"
-    certified(runs, out)
-    out.write_bytes(respell(out.read_bytes()))
+    certificate.write_bytes(respell(certificate.read_bytes()))
     with pytest.raises(KmigrateError, match=r"x\.kmcert: expected"):
-        verified(out)
+        verified(certificate)
 
 
 @pytest.mark.parametrize("of", ["payload", "signature"])
-def test_a_signature_is_of_its_contents(runs: Path, of: str) -> None:
+def test_a_signature_is_of_its_contents(certificate: Path, of: str) -> None:
     """Another product in a well written payload, and the signature of another certificate by the same key."""
-    out, other = runs.parent / "x.kmcert", runs.parent / "y.kmcert"
-    certified(runs, out)
-    certified(runs, other)
+    other = certificate.with_name("y.kmcert")
+    certified(runs_of(certificate), other)
     sign_anew(other, edited("implementation", "product", to="Acme Stream 8"))
-    mine, theirs = json.loads(out.read_text()), json.loads(other.read_text())
+    mine, theirs = json.loads(certificate.read_text()), json.loads(other.read_text())
     mine |= {"payload": theirs["payload"]} if of == "payload" else {"signatures": theirs["signatures"]}
-    out.write_bytes(canonical(mine) + b"\n")
+    certificate.write_bytes(canonical(mine) + b"\n")
     with pytest.raises(KmigrateError, match="it was changed after it was signed; do not trust it"):
-        verified(out)
+        verified(certificate)

@@ -130,17 +130,16 @@ def test_the_issuer_is_no_witness(out: Path) -> None:
         certified(runs_of(out), out, key_of(out.parent))
 
 
-def test_a_challenge_without_its_runs_is_refuted(out: Path) -> None:
+def test_a_challenge_without_its_runs_is_refuted(certificate: Path) -> None:
     """The reader is not asked to make them."""
-    certified(runs_of(out), out)
 
     def challenged(statement: dict[str, Any]) -> None:
         statement["predicate"]["assurance"] = "challenged"
         statement["predicate"]["claims"]["challenge"] = {"nonce": NONCE, "sample": []}
 
-    sign_anew(out, challenged)
+    sign_anew(certificate, challenged)
     with pytest.raises(CertificateError, match=r"claims.challenge: expected all runs that the nonce asks for"):
-        verified(out)
+        verified(certificate)
 
 
 def issued(at: str) -> Callable[[dict[str, Any]], None]:
@@ -156,20 +155,18 @@ def issued(at: str) -> Callable[[dict[str, Any]], None]:
         ("never", "issued_at: expected a time with its zone, got 'never'"),
     ],
 )
-def test_a_time_of_issue_that_cannot_be_is_found(out: Path, at: str, named: str) -> None:
+def test_a_time_of_issue_that_cannot_be_is_found(certificate: Path, at: str, named: str) -> None:
     """Before the runs that it is about, or none at all."""
-    certified(runs_of(out), out)
-    sign_anew(out, issued(at))
+    sign_anew(certificate, issued(at))
     with pytest.raises(CertificateError) as refuted:
-        verified(out)
+        verified(certificate)
     assert named in str(refuted.value)
 
 
-def test_a_time_of_issue_in_the_future_is_open(out: Path) -> None:
+def test_a_time_of_issue_in_the_future_is_open(certificate: Path) -> None:
     """One of the two clocks is wrong, and the evidence does not show which."""
-    certified(runs_of(out), out)
-    sign_anew(out, issued((datetime.now(UTC) + timedelta(days=7)).isoformat()))
-    (sentence,) = verified(out).open
+    sign_anew(certificate, issued((datetime.now(UTC) + timedelta(days=7)).isoformat()))
+    (sentence,) = verified(certificate).open
     assert sentence.endswith("which is in the future by the clock of this machine")
 
 

@@ -41,23 +41,21 @@ def test_a_nonce_of_the_vendors_assures_no_reader(
 
 
 def test_words_of_a_vendor_are_words(
-    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    certificate: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line of their own, what clears the screen, and markup of the terminal's library."""
-    certified(runs_of(out), out)
     words = {"organization": "Acme [red]", "product": "x[/blue]\n\x1b[2Jverified: CONFORMS\n\u202e"}
-    sign_anew(out, lambda statement: statement["predicate"]["implementation"].update(words))
-    status, printed = command(capfd, monkeypatch, "verify", out)
+    sign_anew(certificate, lambda statement: statement["predicate"]["implementation"].update(words))
+    status, printed = command(capfd, monkeypatch, "verify", certificate)
     assert (status, "\x1b" in printed, "\u202e" in printed) == (3, False, False)
     assert "Acme [red] x[/blue]\\n\\x1b[2Jverified: CONFORMS\\n\\u202e: Apache Kafka 3.6.0" in " ".join(printed.split())
     assert [line.split(":")[1] for line in printed.splitlines() if line.startswith("verified")] == [" INCONCLUSIVE"]
 
 
 def test_violations_are_listed_first(
-    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    certificate: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Thirty rows are listed; those that are open would hide them."""
-    certified(runs_of(out), out)
     rows: list[str] = []
 
     def violated(statement: dict[str, Any]) -> None:
@@ -67,9 +65,9 @@ def test_violations_are_listed_first(
             row |= {"strict": "VIOLATES", "apache": apache}
             rows.append(row["id"])
 
-    sign_anew(out, violated)
-    evidence_file(out).unlink()
-    _, printed = command(capfd, monkeypatch, "verify", out)
+    sign_anew(certificate, violated)
+    evidence_file(certificate).unlink()
+    _, printed = command(capfd, monkeypatch, "verify", certificate)
     listed = [line.split()[1] for line in printed.splitlines() if "K866-" in line][:2]
     assert listed == rows[::-1]
 
