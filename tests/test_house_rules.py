@@ -32,6 +32,8 @@ DOCUMENTS = "pytest_kmigrate.documents"
 ABOVE_DOCUMENTS = ("judging", "running", "plugin", "certificates", "cli")
 # In two halves, so that this file does not break its own rule.
 SPEECH = re.compile(r"\b(to" r"ld|te" r"lls?|who" r"ever|no" r"body)\b")
+RULED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.Import, ast.ImportFrom, ast.Attribute)
+"""What rules are about; in the suites also calls."""
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -59,8 +61,30 @@ def python(*folders: str) -> list[Path]:
 
 @cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """Every node of a file's syntax tree; most rules look at all of them."""
-    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    """The nodes of a file's syntax tree that rules are about; of a body they keep what a rule looks at.
+
+    Whole trees of 1,500 files are millions of objects, and every look of the garbage collector takes longer by them.
+    """
+    ruled = (*RULED, ast.Call) if path.relative_to(ROOT).parts[0] == "suites" else RULED
+    found = tuple(node for node in _walked(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ruled))
+    for node in found:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = node.body[:1] if ast.get_docstring(node) else []
+        elif isinstance(node, ast.ExceptHandler):
+            node.body = [each for each in node.body[-1:] if isinstance(each, ast.Raise)]
+    return found
+
+
+def _walked(tree: ast.AST) -> list[ast.AST]:
+    """All nodes of a tree, in a third of the time that ``ast.walk`` takes."""
+    nodes = [tree]
+    for node in nodes:  # it grows while it is read
+        for value in vars(node).values():
+            if isinstance(value, list):
+                nodes += [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST):
+                nodes.append(value)
+    return nodes
 
 
 def named(path: Path, node: ast.AST | None = None) -> str:
@@ -131,7 +155,7 @@ def test_every_catch_all_has_its_reason() -> None:
 
 
 def _has_reason(handler: ast.ExceptHandler, lines: list[str]) -> bool:
-    if isinstance(handler.body[-1], ast.Raise):
+    if handler.body:  # it raises
         return True
     beside = re.sub(r"# noqa: \w+ *", "", lines[handler.lineno - 1])
     return "#" in beside or beside.rstrip()[-1] != ":" or lines[handler.lineno - 2].lstrip().startswith("#")
