@@ -116,7 +116,11 @@ def test_a_process_that_never_stands_still_is_told(
     ids=["as told", "by an error", "not at all"],
 )
 def test_how_a_controlled_stop_ended_is_told(
-    tmp_path: Path, recorder: MemoryRecorder, exits: dict[int, int], expected: dict[str, object]
+    tmp_path: Path,
+    recorder: MemoryRecorder,
+    monkeypatch: pytest.MonkeyPatch,
+    exits: dict[int, int],
+    expected: dict[str, object],
 ) -> None:
     """Its last words only where it did not end as it should; one that goes on is killed."""
 
@@ -126,6 +130,7 @@ def test_how_a_controlled_stop_ended_is_told(
 
     node = node_of(1 << 30, signalled, recorder, tmp_path)
     node.log.write_text("ERROR out of memory\n")
+    monkeypatch.setattr(room, "_DUMPED_WITHIN_S", 0.1)
     node.stop(within_s=0)
     (stopped,) = recorder.of(EventKind.NODE_STOPPED)
     assert {key: stopped.data[key] for key in expected} == expected

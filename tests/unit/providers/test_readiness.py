@@ -27,7 +27,7 @@ def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon(monkeypatch: py
         socket.create_server((ADDRESS, ZOOKEEPER_PORT)),
         pytest.raises(AwaitTimeoutError, match="srvr names no mode"),
     ):
-        until(asking, awaited="ZooKeeper ready", within_s=2)
+        until(asking, awaited="ZooKeeper ready", within_s=1)
     assert (
         len(asked) > 2
     )  # a client that waits for the first answer as long as for any other asks once more, at the end

@@ -200,28 +200,36 @@ def test_tokens_that_are_ours_and_there_are_renewed() -> None:
     assert not {str(each) for each in renewed} & {str(each) for _, each in filling.changes(plan)}
 
 
-def test_what_lasts_is_not_taken_back() -> None:
+@pytest.fixture(scope="module")
+def admin() -> MetadataAdmin:
+    """One for all tests: the client library takes a second to end it."""
+    return MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"})
+
+
+def test_what_lasts_is_not_taken_back(admin: MetadataAdmin) -> None:
     """Before anything is tried: Kafka forgets no producer id."""
     plan = FillingPlan(1, (0,), families=("quotas", "producer-ids"))
     with pytest.raises(WrongUseError, match=r"taking back: expected families of topics, .*; got producer-ids"):
-        filling.take_back(MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"}), MemoryRecorder(), plan)
+        filling.take_back(admin, MemoryRecorder(), plan)
 
 
-def test_what_was_filled_in_is_not_refused_when_it_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_filled_in_is_not_refused_when_it_is_taken_back(
+    admin: MetadataAdmin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A cluster that took ACLs in has an authorizer: that it says otherwise later excuses nothing."""
     refusal = Completion(OperationOutcome.FAILED, "SECURITY_DISABLED")
     monkeypatch.setattr(MetadataAdmin, "invoke", lambda *_: refusal)
     plan = FillingPlan(1, (0,), families=("acls",))
-    admin, recorder = MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"}), MemoryRecorder()
+    recorder = MemoryRecorder()
     assert filling.fill(admin, recorder, plan).left_out == {"acls": "the cluster has no authorizer"}
     undone = filling.take_back(admin, recorder, plan)
     assert (undone.left_out, len(undone.failed)) == ({}, len(list(filling.undoing(plan))))
 
 
-def test_what_a_cluster_has_lost_need_not_be_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_cluster_has_lost_need_not_be_taken_back(admin: MetadataAdmin, monkeypatch: pytest.MonkeyPatch) -> None:
     """A credential that the copy lost (KAFKA-16411) is not there to be taken back: that is for a check to judge."""
     plan = FillingPlan(seed=1, brokers=(0,), families=("scram",))
-    admin, recorder = MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"}), MemoryRecorder()
+    recorder = MemoryRecorder()
     lost = Completion(OperationOutcome.FAILED, "RESOURCE_NOT_FOUND")
     monkeypatch.setattr(MetadataAdmin, "invoke", lambda *_: lost)
     assert filling.take_back(admin, recorder, plan) == filling.Filling({}, {}, ())

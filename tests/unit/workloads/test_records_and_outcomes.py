@@ -75,6 +75,12 @@ def test_a_request_is_definite_when_the_broker_answered(error: str, outcome: Ope
     assert request_outcome(error) is outcome
 
 
+@pytest.fixture(scope="module")
+def admin() -> MetadataAdmin:
+    """One for all tests: the client library takes a second to end it."""
+    return MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"})
+
+
 @pytest.mark.parametrize(
     ("change", "error"),
     [
@@ -85,9 +91,10 @@ def test_a_request_is_definite_when_the_broker_answered(error: str, outcome: Ope
         ("remove-scram", "RESOURCE_NOT_FOUND"),
     ],
 )
-def test_a_change_that_was_made_before_may_have_been_made_by_this_request(change: str, error: str) -> None:
+def test_a_change_that_was_made_before_may_have_been_made_by_this_request(
+    admin: MetadataAdmin, change: str, error: str
+) -> None:
     """A broker asks the next controller again when the one died that had carried it out; other refusals stay such."""
-    admin = MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"})
     admin._ways = {change: lambda _: error}
     asked = MetadataChange(change, "any")
     assert admin.invoke(asked) == Completion(OperationOutcome.INDEFINITE, error)

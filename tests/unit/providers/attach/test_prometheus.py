@@ -68,7 +68,7 @@ class Exporter(BaseHTTPRequestHandler):
 def exporter() -> Iterator[int]:
     """The port of one that shows ``Exporter.text``."""
     with HTTPServer(("127.0.0.1", 0), Exporter) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server.server_address[1]
         server.shutdown()

@@ -129,7 +129,7 @@ def toxiproxy(answers: Answers) -> Iterator[tuple[tuple[str, int], list[str]]]:
             pass
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        serving = threading.Thread(target=server.serve_forever)
+        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         serving.start()
         try:
             yield ("127.0.0.1", server.server_port), asked
