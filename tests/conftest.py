@@ -1,6 +1,5 @@
 """How the tests are collected."""
 
-import atexit
 import gc
 from collections.abc import Generator
 
@@ -9,14 +8,10 @@ import pytest
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collecting makes no garbage, and what it makes stays: the garbage collector looks at it neither then nor later.
-
-    At the exit it does: some modules report what they think was never freed.
-    """
+    """What is collected stays: the garbage collector looks at none of it, while it is made or later."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.enable()
         gc.freeze()
-        atexit.register(gc.unfreeze)

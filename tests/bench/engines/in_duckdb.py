@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from pytest_kmigrate.analysis.statistics.bounds import DOUBT, Z_95
@@ -52,6 +51,8 @@ _MEMORY_PART = 0.75
 @contextmanager
 def started(data: Path, *, cores: int, memory_gib: float | None) -> Iterator[Answer]:
     """DuckDB in this process; above its limit of memory it spills to disk."""
+    import duckdb  # noqa: PLC0415  # for the one test that needs it, and not whenever tests are collected
+
     with duckdb.connect() as connection:
         connection.execute(f"SET threads = {cores}")
         connection.execute(f"SET temp_directory = '{data / 'spilled'}'")
