@@ -101,13 +101,15 @@ matrix: cure ## a document's whole suite on the releases it is about, as a page 
 	    $(addprefix $(kafka)=,$(wildcard $(foreach each,$(BESIDE_$(PROFILE)),reports/runs/conformance/$(each)/$(kafka)))))
 
 # A third of a test's time it waits, for processes and deadlines: a third worker has the processors meanwhile. The rules
-# of the house come first, where no other worker takes over some of them and reads all files anew.
+# of the house come first, where no other worker takes over some of them and reads all files anew. Folders of
+# tests that passed are removed by the workers, side by side, and not one after the other when these are done.
 check: setup ## what every commit must pass, in under a minute
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST) -q -n 3 --dist worksteal -m "not slow" tests/test_house_rules.py tests/unit tests/contract
+	$(PYTEST) -q -n 3 --dist worksteal -m "not slow" -o tmp_path_retention_policy=failed \
+	  tests/test_house_rules.py tests/unit tests/contract
 
 docs: setup ## the generated tables of the reference and the plans of certificates, written anew from the code
 	$(BIN)/python -m tests.run_folder_docs

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -87,13 +88,17 @@ TABLES = st.sampled_from(["zookeeper", "broker", "combined", "controller", "secu
 NEARLY_GOOD = st.dictionaries(st.tuples(TABLES, KEYS), VALUES, max_size=4).map(with_odd_values)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all examples: each writes its file anew."""
+    return tmp_path_factory.mktemp("any")
+
+
 @settings(max_examples=300)
 @given(document=st.dictionaries(KEYS, VALUES, max_size=8) | NEARLY_GOOD)
-def test_any_document_loads_or_is_refused_by_name(
-    document: dict[str, object], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_any_document_loads_or_is_refused_by_name(document: dict[str, object], folder: Path) -> None:
     """Whatever the keys and values, the loader gives a topology or a TopologyError, nothing else."""
-    file = tmp_path_factory.mktemp("any") / "shape.toml"
+    file = folder / "shape.toml"
     file.write_text("\n".join(f"{json.dumps(key)} = {as_toml(value)}" for key, value in document.items()))
     with contextlib.suppress(TopologyError):
         topology_file.load(file)
@@ -101,9 +106,9 @@ def test_any_document_loads_or_is_refused_by_name(
 
 @settings(max_examples=200)
 @given(content=st.binary(max_size=200))
-def test_any_bytes_load_or_are_refused_by_name(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_bytes_load_or_are_refused_by_name(content: bytes, folder: Path) -> None:
     """Whatever bytes a file holds, the loader gives nothing but a TopologyError."""
-    file = tmp_path_factory.mktemp("any") / "shape.toml"
+    file = folder / "shape.toml"
     file.write_bytes(content)
     with pytest.raises(TopologyError):
         topology_file.load(file)
