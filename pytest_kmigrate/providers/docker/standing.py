@@ -15,9 +15,8 @@ import psutil
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
 from pytest_kmigrate.providers.docker.socket_file import socket_path
-from pytest_kmigrate.providers.owned.provisioning import STATE_FILE
 from pytest_kmigrate.providers.owned.standing import Leftover, Standing, described, supervisor_of
-from pytest_kmigrate.providers.owned.state import is_ours, state_dir
+from pytest_kmigrate.providers.owned.state import STATE_FILE, is_ours, state_dir
 
 if TYPE_CHECKING:
     from pytest_kmigrate.providers.docker.engine import Engine

@@ -13,10 +13,8 @@ from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.providers.owned.network.namespaces import HERE, Namespace
 from pytest_kmigrate.providers.owned.protection.security import client_file, protect
 from pytest_kmigrate.providers.owned.software import Software
+from pytest_kmigrate.providers.owned.state import STATE_FILE
 from pytest_kmigrate.providers.owned.surroundings import Supervised, Surroundings
-
-STATE_FILE = "cluster.json"
-"""In the folder of its disks, so that it goes with them."""
 
 
 def surroundings_of(  # noqa: PLR0913 - each a thing of its own

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 
+STATE_FILE = "cluster.json"
+"""The description of a cluster, in the folder of its disks, so that it goes with them."""
 _NAMED_BY = "KMIGRATE_STATE"
 _MARK = ".kmigrate-state"
 """A file in every state folder that was chosen: nothing is removed from a folder that does not have it."""

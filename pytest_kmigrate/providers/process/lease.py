@@ -15,8 +15,7 @@ import psutil
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.owned.network.addresses import CLIENTS_NUMBER, PORTS, Addresses
-from pytest_kmigrate.providers.owned.provisioning import STATE_FILE
-from pytest_kmigrate.providers.owned.state import claim_state_dir, state_dir
+from pytest_kmigrate.providers.owned.state import STATE_FILE, claim_state_dir, state_dir
 
 BLOCKS = range(1, 255)
 LEASE_PORT = 8473

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import false_discovery_control, fisher_exact
+import scipy
 
 from pytest_kmigrate.analysis.statistics.association import (
     Counts,
@@ -35,7 +35,7 @@ def test_p_values_are_those_of_fisher() -> None:
     counts = _random_counts(200)
     columns = (counts.with_failures, counts.with_runs, counts.without_failures, counts.without_runs)
     expected = [
-        fisher_exact([[failed, runs - failed], [other, others - other]]).pvalue
+        scipy.stats.fisher_exact([[failed, runs - failed], [other, others - other]]).pvalue
         for failed, runs, other, others in zip(*columns, strict=True)
     ]
     assert np.exp(log_fisher(counts)) == pytest.approx(expected, rel=1e-9)
@@ -58,7 +58,7 @@ def test_large_blocks_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
 def test_many_comparisons_are_corrected_for() -> None:
     """The q-values are those of Benjamini and Hochberg."""
     p_values = np.random.default_rng(1).random(100) ** 3
-    assert false_discovery_rates(p_values) == pytest.approx(false_discovery_control(p_values))
+    assert false_discovery_rates(p_values) == pytest.approx(scipy.stats.false_discovery_control(p_values))
 
 
 def test_what_was_compared_without_being_told_is_corrected_for() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+import scipy
 
 from pytest_kmigrate.analysis.statistics.beta_binomial import Mixture
 from pytest_kmigrate.analysis.statistics.shrinkage import ShrunkRates, shrunk_rates
@@ -69,5 +69,5 @@ def test_quantiles_of_a_mixture_cut_off_what_they_should() -> None:
 
     for share in (0.025, 0.5, 0.975):
         found = mixture.quantile(np.full(2, share))
-        assert found[0] == pytest.approx(beta.ppf(share, 2, 90), rel=1e-3)
-        assert (weight[1] * beta.cdf(found[1], a[1], b[1])).sum() == pytest.approx(share, abs=1e-5)
+        assert found[0] == pytest.approx(scipy.stats.beta.ppf(share, 2, 90), rel=1e-3)
+        assert (weight[1] * scipy.stats.beta.cdf(found[1], a[1], b[1])).sum() == pytest.approx(share, abs=1e-5)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import hypergeom
+import scipy
 
 from pytest_kmigrate.analysis.statistics.association import Counts, lift, log_fisher
 from pytest_kmigrate.analysis.statistics.stratified import judge, log_fisher_over
@@ -28,7 +28,7 @@ def test_p_values_of_strata_are_exact() -> None:
         tables = [(int(chance.integers(0, a + 1)), int(a), int(chance.integers(0, b + 1)), int(b)) for a, b in runs]
         likelihood = np.ones(1)
         for failed_a, of_a, failed_b, of_b in tables:
-            law = hypergeom(of_a + of_b, of_a, failed_a + failed_b)
+            law = scipy.stats.hypergeom(of_a + of_b, of_a, failed_a + failed_b)
             likelihood = np.convolve(likelihood, law.pmf(np.arange(of_a + 1)))
         seen = likelihood[sum(each[0] for each in tables)]
         expected = likelihood[likelihood <= seen * (1 + 1e-7)].sum()

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.stats import fisher_exact, mannwhitneyu
+import scipy
 
 from pytest_kmigrate.analysis.statistics.alignment import aligned
 from pytest_kmigrate.reports.summary.estimates import fisher, median_interval, rank_sum
@@ -40,7 +40,7 @@ def test_one_stratum_is_fishers_test() -> None:
     for _ in range(50):
         of_a, of_b = (int(each) for each in chance.integers(1, 60, 2))
         bad_a, bad_b = int(chance.integers(0, of_a + 1)), int(chance.integers(0, of_b + 1))
-        expected = fisher_exact([[bad_a, of_a - bad_a], [bad_b, of_b - bad_b]]).pvalue
+        expected = scipy.stats.fisher_exact([[bad_a, of_a - bad_a], [bad_b, of_b - bad_b]]).pvalue
         assert fisher((bad_a, of_a, bad_b, of_b)) == pytest.approx(expected)
 
 
@@ -56,7 +56,7 @@ def test_one_stratum_is_a_rank_sum() -> None:
     chance = np.random.default_rng(5)
     for decimals in (0, 9):
         values, is_b = np.round(chance.normal(0, 2, 60), decimals), np.arange(60) % 3 == 0
-        expected = mannwhitneyu(values[is_b], values[~is_b], method="asymptotic").pvalue
+        expected = scipy.stats.mannwhitneyu(values[is_b], values[~is_b], method="asymptotic").pvalue
         assert rank_sum(values, is_b, np.zeros(60, np.int64))[0] == pytest.approx(expected)
 
 
