@@ -8,6 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+# Loaded before any inner pytest, which forgets what it loaded: each would take some 0.2 s for it.
+import pytest_kmigrate.providers.process.provider
+import pytest_kmigrate.topology.loading  # noqa: F401
 from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.checkers.run.doubts import doubted
 from pytest_kmigrate.faults.injection import Injector
