@@ -1,6 +1,7 @@
 """Tests of a document's suite that its data name, as ``module::name``: whether they are there, and how one is run."""
 
 import ast
+import difflib
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -62,7 +63,9 @@ def chosen(rows: Sequence[R], ids: Collection[str]) -> list[R]:
     known = [each.id for each in rows]
     unknown = [each for each in ids if each not in known]
     if unknown:
-        raise WrongUseError(f"ONLY: expected ids of {', '.join(known)}; got {', '.join(unknown)}: correct the name")
+        near = sorted({name for each in unknown for name in difflib.get_close_matches(each, known, n=1)})
+        meant = f"; did you mean {', '.join(near)}?" if near else ";"
+        raise WrongUseError(f"ONLY: got {', '.join(unknown)}{meant} expected ids of {', '.join(known)}")
     return [each for each in rows if each.id in ids or not ids]
 
 

@@ -62,11 +62,12 @@ def _state(row: Covered) -> str:
 
 def _given(arguments: Sequence[str]) -> dict[str, list[Path]]:
     runs: dict[str, list[Path]] = {}
-    for each in arguments:
+    for each in arguments or ("nothing",):
         release, is_given, folder = each.partition("=")
         if not is_given:
             raise WrongUseError(
-                f"expected RELEASE=RUNS, such as 3.9.1=reports/runs/conformance/kip-866/3.9.1; got {each}"
+                "expected RELEASE=RUNS of each release, such as 3.9.1=reports/runs/conformance/kip-866/3.9.1; "
+                f"got {each}"
             )
         runs.setdefault(release, []).append(Path(folder))
     return runs

@@ -35,13 +35,18 @@ def test_each_requirement_has_a_row_with_its_state_on_each_release(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [("3.9.1", "expected RELEASE=RUNS"), ("3.9.1=nowhere", "expected a folder of")]
+    ("given", "said"),
+    [
+        (["3.9.1"], "expected RELEASE=RUNS"),
+        ([], "got nothing"),
+        (["3.9.1=nowhere"], "expected a folder of"),
+    ],
 )
 def test_without_runs_there_is_no_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], said: str
 ) -> None:
     """One clear error."""
-    assert main("kip-866", str(tmp_path / "page.md"), given) == 2
+    assert main("kip-866", str(tmp_path / "page.md"), *given) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "page.md").exists()
 
