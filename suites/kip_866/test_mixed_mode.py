@@ -68,11 +68,14 @@ def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-PROC-finalize-with-zk-brokers")
-def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(workload, cluster, migration, expect, verify):
+def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(
+    workload, cluster, migration, created, expect, verify
+):
     """The flag is taken from the controllers while every broker is in ZooKeeper mode."""
     workload.await_acked(500)
 
     migration.make("finalize-too-early", *procedure.FINALIZE.moves(cluster))
+    created("late", partitions=1, replication=1)  # whoever does it leads
 
     expect("the phase", lambda: migration.phase.name, equals=Phase.HYBRID.name, within_s=10)
     workload.await_acked(500)

@@ -7,7 +7,7 @@ from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
-from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import PHASE, EventKind
@@ -47,16 +47,37 @@ def backlog_was_dropped_at_the_shutdown(history: History, verdict: Verdict) -> b
 
 @diagnosis("kmigrate-14")
 def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool:
-    """A controller's write of a change ended with the expired session; ZooKeeper lacks changes of that time only."""
+    """A controller's write of a change ended with the expired session; ZooKeeper lacks changes of that time only.
+
+    Of a topic that was being written it may lack just the states of some partitions.
+    """
     wrong = wrong_in(history, verdict)
-    if wrong is None or wrong.behind(history, "zookeeper") is None:
+    behind = wrong.behind(history, "zookeeper") if wrong else None
+    if wrong is None or behind is None:
         return False
     expired_ns = _expired_ns(history)
-    lost_ns = [each.state.last.at_ns for each in wrong.all_lost]
+    lost_ns = [each.state.last.at_ns for each in wrong.all_lost] or _made_ns(history, wrong, behind)
     near = [any(abs(lost - expired) <= _AROUND_NS for expired in expired_ns) for lost in lost_ns]
     logs = [log for _, log in logs_of(history, "controller")]
     was_refused = any(_EXPIRED.search(log) or _FAILED_SINCE.search(log) for log in logs)
     return was_refused and bool(lost_ns) and all(near)
+
+
+def _made_ns(history: History, wrong: Wrong, label: str) -> list[int]:
+    """When the topics were made of whose partitions an image lacks the states; none where anything else is wrong."""
+    made = {
+        str(each.data["subject"]): each.at_ns
+        for each in history.of(EventKind.METADATA_CHANGE)
+        if each.data["change"] == "create-topic" and each.data["outcome"] == "ok"
+    }
+    partitions = history.images[label].partitions
+    topics = [
+        key.rpartition("-")[0]
+        for family, key in wrong.places
+        if family == "partitions" and partitions.get(key, {}).get("isr") is None
+    ]
+    is_all = len(topics) == len(wrong.places) and made.keys() >= set(topics)
+    return [made[topic] for topic in topics] if is_all else []
 
 
 def _is_of_the_end(history: History, label: str) -> bool:

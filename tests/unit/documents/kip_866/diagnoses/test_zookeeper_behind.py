@@ -76,6 +76,32 @@ def test_what_is_lost_with_a_session_is_kmigrate_14(
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
 
 
+HALF_WRITTEN = {"new-0": {"replicas": [0], "isr": [0], "leader": 0}, "new-1": {"replicas": [0]}}
+WHOLE = {each: {"replicas": [0], "isr": [0], "leader": 0} for each in HALF_WRITTEN}
+
+
+@pytest.mark.parametrize(
+    ("made_ns", "beside", "is_named"),
+    [(3_000, {}, True), (30_000, {}, False), (3_000, {"acls": {"Topic:LITERAL:a": ["b"]}}, False)],
+    ids=["meanwhile", "much later", "something else is lacking"],
+)
+def test_a_topic_that_was_being_written_as_the_session_ended_may_lack_partitions(
+    made_ns: int, beside: dict[str, dict[str, list[str]]], *, is_named: bool
+) -> None:
+    """The topic itself is there, so that no acknowledged change is lost as a whole."""
+    made = change(made_ns, "create-topic", "new", wanted={"partitions": 2, "replication": 1})
+    taken = [snapshot(40_000, label, took_ms=0) for label in ("after", "log")]
+    topics = {"new": {"id": "x"}}
+    images = {
+        "log": MetadataImage("metadata-log", topics=topics, partitions=WHOLE, **beside),
+        "after": MetadataImage("zookeeper", topics=topics, partitions=HALF_WRITTEN),
+    }
+    events = [*started(*CONTROLLERS), *EXPIRED, OF_A_CONTROLLER, made, *taken]
+    run = history(events=events, images=images, logs={"controller-3000": EXPIRED_WRITE})
+
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == (("kmigrate-14",) if is_named else ())
+
+
 DUAL_WRITE = phase(2, "HYBRID")
 WRITTEN, OWED = (change(at, "alter-config", "broker:1", wanted={name: "1"}) for at, name in ((10, "a"), (11, "b")))
 DEPROVISIONED = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
