@@ -5,7 +5,7 @@ One scene: the tests that begin with the same metadata share a cluster.
 
 import pytest
 
-from pytest_kmigrate import BrokerMode, Kill, Kind, Partition, Phase, Role, checks, moves, procedure, targets
+from pytest_kmigrate import BrokerMode, Kill, Kind, Partition, Phase, Role, checks, moves, procedure, raw_admin, targets
 
 pytestmark = pytest.mark.scene
 
@@ -69,13 +69,18 @@ def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-PROC-finalize-with-zk-brokers")
 def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(
-    workload, cluster, migration, created, expect, verify
+    workload, cluster, migration, controllers, expect, verify
 ):
     """The flag is taken from the controllers while every broker is in ZooKeeper mode."""
     workload.await_acked(500)
 
     migration.make("finalize-too-early", *procedure.FINALIZE.moves(cluster))
-    created("late", partitions=1, replication=1)  # whoever does it leads
+    expect(
+        "the answer of the controller to the creation of a topic, as it leads again",
+        lambda: raw_admin.create_topics_at(controllers()[0], ["late"], partitions=1, replication=1)["late"],
+        equals="NONE",
+        kind=None,
+    )
 
     expect("the phase", lambda: migration.phase.name, equals=Phase.HYBRID.name, within_s=10)
     workload.await_acked(500)
