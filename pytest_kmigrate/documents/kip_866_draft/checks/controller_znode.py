@@ -23,6 +23,8 @@ _INFORMATIONAL = "K866D-ZNODE-controller-informational"
 _FIELD, _VERSION = "isKRaft", 2
 _CLAIMED_NS = 10_000_000_000
 """By then a controller that leads the quorum, and has taken over, holds the znode."""
+_HELD_NS = 15_000_000_000
+"""A thread that is held at a crash point may go on only so long after the fault was healed."""
 _DUAL_WRITE = {Phase.HYBRID.name, Phase.ALL_KRAFT.name}
 _TAMPERED = f"tamper({CONTROLLER})"
 
@@ -78,6 +80,8 @@ def _judge_leaders(history: History, rows: ByRequirement, by_kraft: Sequence[Zno
         began_ns, due_ns = samples[0].at_ns, samples[0].at_ns + _CLAIMED_NS
         held = [each for each in by_kraft if each.at_ns <= due_ns]
         if not held or samples[-1].at_ns < due_ns or faults_during(history, began_ns, due_ns):
+            continue
+        if any(each.startswith("hold(") for each in faults_during(history, began_ns - _HELD_NS, due_ns)):
             continue
         holder = f"controller-{held_in(held[-1])['brokerid']}"
         if holder == samples[0].node:

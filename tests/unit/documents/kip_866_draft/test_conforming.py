@@ -226,6 +226,15 @@ def test_each_row_was_seen_to_fail() -> None:
     assert ROWS - set().union(*(rows for _, _, rows in DEFECTS)) == set()
 
 
+@pytest.mark.parametrize(("fault_name", "is_seen"), [("hold(a controller at x)", False), ("kill(broker-0)", True)])
+def test_a_claim_may_be_held_after_the_fault_was_healed(fault_name: str, *, is_seen: bool) -> None:
+    """A thread at a crash point goes on when its time is over; of another fault that is over nothing is left."""
+    put = [*fault(80_000, fault_name), draft.event(EventKind.FAULT_HEALED, 88_000, fault_id=fault_name)]
+    places = [each for each in draft.znodes() if "3001" not in str(each.data)]
+    found = outcomes(migration(events=put, places=places))
+    assert (Outcome.VIOLATES in found.get("ZNODE-controller-id-only", ())) is is_seen
+
+
 def test_without_all_three_kinds_of_requests_nothing_follows() -> None:
     """Vacuous."""
     assert "DW-rpcs" not in outcomes(migration(requested=draft.requests()[:3]))
