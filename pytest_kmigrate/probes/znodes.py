@@ -217,17 +217,18 @@ class _Reading:
         A ZooKeeper-mode broker stores the block it took, so the next one begins after its end. The KRaft controller
         stores a block of broker -1 that begins at the next id it will assign: no broker took it.
         """
-        block = _json(self._tree.get("/latest_producer_id_block"))
-        if not block:
+        block, end = self._block(), self.producer_ids_end()
+        if end is None:
             return {}
-        if int(block["broker"]) == NO_BROKER:
-            return {"next": int(block["block_start"])}
-        return {"next": int(block["block_end"]) + 1}
+        return {"next": int(block["block_start"]) if int(block["broker"]) == NO_BROKER else end}
 
     def producer_ids_end(self) -> int | None:
         """A broker in ZooKeeper mode, and a copy, go on there also after a block that no broker took."""
-        block = _json(self._tree.get("/latest_producer_id_block"))
+        block = self._block()
         return int(block["block_end"]) + 1 if block else None
+
+    def _block(self) -> dict[str, Any]:
+        return _json(self._tree.get("/latest_producer_id_block"))
 
 
 def _json(data: bytes | None) -> dict[str, Any]:

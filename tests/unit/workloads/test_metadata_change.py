@@ -200,12 +200,6 @@ def test_tokens_that_are_ours_and_there_are_renewed() -> None:
     assert not {str(each) for each in renewed} & {str(each) for _, each in filling.changes(plan)}
 
 
-@pytest.fixture(scope="module")
-def admin() -> MetadataAdmin:
-    """One for all tests: the client library takes a second to end it."""
-    return MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"})
-
-
 def test_what_lasts_is_not_taken_back(admin: MetadataAdmin) -> None:
     """Before anything is tried: Kafka forgets no producer id."""
     plan = FillingPlan(1, (0,), families=("quotas", "producer-ids"))

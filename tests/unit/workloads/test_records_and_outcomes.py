@@ -75,12 +75,6 @@ def test_a_request_is_definite_when_the_broker_answered(error: str, outcome: Ope
     assert request_outcome(error) is outcome
 
 
-@pytest.fixture(scope="module")
-def admin() -> MetadataAdmin:
-    """One for all tests: the client library takes a second to end it."""
-    return MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"})
-
-
 @pytest.mark.parametrize(
     ("change", "error"),
     [

@@ -52,8 +52,7 @@ def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool
     Of a topic that was being written it may lack just the states of some partitions.
     """
     wrong = wrong_in(history, verdict)
-    behind = wrong.behind(history, "zookeeper") if wrong else None
-    if wrong is None or behind is None:
+    if wrong is None or (behind := wrong.behind(history, "zookeeper")) is None:
         return False
     expired_ns = _expired_ns(history)
     lost_ns = [each.state.last.at_ns for each in wrong.all_lost] or _made_ns(history, wrong, behind)

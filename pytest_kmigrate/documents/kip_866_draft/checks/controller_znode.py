@@ -11,6 +11,7 @@ from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.crash_points import LONG_BEFORE_THE_CLAIM
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -23,8 +24,8 @@ _INFORMATIONAL = "K866D-ZNODE-controller-informational"
 _FIELD, _VERSION = "isKRaft", 2
 _CLAIMED_NS = 10_000_000_000
 """By then a controller that leads the quorum, and has taken over, holds the znode."""
-_HELD_NS = 15_000_000_000
-"""A thread that is held at a crash point may go on only so long after the fault was healed."""
+_HELD_NS = LONG_BEFORE_THE_CLAIM.held_s * 1_000_000_000
+"""A controller that is held before its claim is held for the full time, whenever the fault is healed."""
 _DUAL_WRITE = {Phase.HYBRID.name, Phase.ALL_KRAFT.name}
 _TAMPERED = f"tamper({CONTROLLER})"
 

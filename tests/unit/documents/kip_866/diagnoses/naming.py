@@ -1,6 +1,7 @@
 """What the tests of diagnoses share: a run is judged as ever, and asked which known bugs it names."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_kmigrate.checkers.run.runs import no_unexpected_death
@@ -62,5 +63,10 @@ CLAIM = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControl
 
 def compared(log: MetadataImage, zookeeper: MetadataImage, kafka: str = "3.4.1") -> History:
     """A run whose sides were looked at once."""
-    images = {"log": log, "zookeeper": zookeeper}
-    return history(events=[snapshot(50_000, label, 0) for label in images], images=images, kafka=kafka)
+    return seen_at_last({"log": log, "zookeeper": zookeeper}, kafka=kafka)
+
+
+def seen_at_last(images: Mapping[str, MetadataImage], *events: Event, **more: Any) -> History:
+    """A run of these events, after which its sides were looked at once, under these labels."""
+    taken = [snapshot(60_000, label, 0) for label in images]
+    return history(events=[*events, *taken], images=images, **more)

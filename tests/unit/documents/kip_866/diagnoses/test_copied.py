@@ -10,8 +10,15 @@ from pytest_kmigrate.documents.kip_866.checks.dual_write.deletions import pendin
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import Transaction, Write, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import MS, change, history, phase, snapshot, znode
-from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
+from tests.unit.checkers.histories import MS, change, history, phase, znode
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    BROKERS,
+    named,
+    named_of_expectations,
+    seen_at_last,
+    started,
+    unmet,
+)
 
 CLAIM = znode(20_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
 
@@ -87,8 +94,7 @@ def test_quotas_under_the_names_of_znodes_are_kafka_16411(
     """As an expectation and as a comparison; quotas that are gone, or have another value, are another defect."""
     images = {"log": MetadataImage("metadata-log", quotas=copied), "zk": MetadataImage("zookeeper", quotas=QUOTAS)}
     unlike = unmet(60_000, "client quotas in the metadata log", expected=QUOTAS, observed=copied)
-    events = [*started(*BROKERS), unlike, *(snapshot(50_000, label, 0) for label in images)]
-    run = history(events=events, images=images, kafka=kafka)
+    run = seen_at_last(images, *started(*BROKERS), unlike, kafka=kafka)
     assert named_of_expectations(run) == bugs
     assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs
 
@@ -114,8 +120,7 @@ def test_default_entities_that_dual_write_leaves_out_are_kafka_16411(
 ) -> None:
     """The log has what was changed, and no controller wrote the znode."""
     images = {"log": MetadataImage("metadata-log", quotas=NEW), "zk": MetadataImage("zookeeper", quotas=quotas)}
-    events = [*started(*BROKERS), *changes, *(snapshot(50_000, label, 0) for label in images)]
-    run = replace(history(events=events, images=images, kafka="3.6.0", znodes=[CLAIM]), transactions=written)
+    run = seen_at_last(images, *started(*BROKERS), *changes, kafka="3.6.0", znodes=[CLAIM], transactions=written)
     assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs
 
 
@@ -129,6 +134,5 @@ def test_credentials_under_the_names_of_znodes_are_kafka_16411(
 ) -> None:
     """Users of such names have credentials, too."""
     images = {"log": MetadataImage("metadata-log", scram=copied), "zk": MetadataImage("zookeeper", scram=ODD)}
-    events = [*started(*BROKERS), *(snapshot(50_000, label, 0) for label in images)]
-    run = history(events=events, images=images, kafka="3.6.0")
+    run = seen_at_last(images, *started(*BROKERS), kafka="3.6.0")
     assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs

@@ -10,9 +10,16 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
-from tests.unit.checkers.histories import change, event, history, snapshot
+from tests.unit.checkers.histories import change, event, history
 from tests.unit.checkers.images import FULL, PARTITION
-from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    CONTROLLERS,
+    named,
+    named_of_expectations,
+    seen_at_last,
+    started,
+    unmet,
+)
 
 NO_STATE = (
     "WARN Could not find partition state in ZK for orders-5. Initializing this partition with ISR={[0, 1, 2]} and "
@@ -92,9 +99,7 @@ def image(source: str, *, state: bool = True, a: str = "2", rate: float = 1024.0
 def compared(log: str, in_zookeeper: MetadataImage, *more: Event) -> History:
     """A run in which a config was changed, and both sides were looked at."""
     images = {"log": image("metadata-log"), "after": in_zookeeper}
-    taken = [snapshot(40_000, label, 0) for label in images]
-    events = [*started(*CONTROLLERS), CONFIGURED, *more, *taken]
-    return history(events=events, images=images, logs={"controller-3001": log})
+    return seen_at_last(images, *started(*CONTROLLERS), CONFIGURED, *more, logs={"controller-3001": log})
 
 
 @pytest.mark.parametrize(
@@ -135,14 +140,13 @@ def test_what_zookeeper_lacks_is_named(log: str, in_zookeeper: MetadataImage, bu
 )
 def test_a_default_quota_that_blocks_is_named(log: str, in_zookeeper: MetadataImage, bugs: tuple[str, ...]) -> None:
     """By what comes after it, and by brokers that hear of nothing."""
-    events = [*started(*CONTROLLERS), *(snapshot(40_000, label, 0) for label in ("log", "after"))]
     images = {"log": image("metadata-log"), "after": in_zookeeper}
-    run = history(events=events, images=images, logs={"controller-3001": log}, kafka="3.6.0")
+    run = seen_at_last(images, *started(*CONTROLLERS), logs={"controller-3001": log}, kafka="3.6.0")
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
     late = unmet(60_000, "brokers that know what the successor made", expected=[0, 1], observed=[])
     is_blocked = len(log) >= len(NO_NAME) * 3 and "writeClientQuotas" in log
     assert named(run, NOT_TOLD) == (("kmigrate-22",) if is_blocked else ())
-    waited = history(events=[*events, late], logs={"controller-3001": log}, kafka="3.6.0")
+    waited = history(events=[*run.events, late], logs={"controller-3001": log}, kafka="3.6.0")
     assert named_of_expectations(waited) == (("kmigrate-22",) if is_blocked else ())
 
 

@@ -10,7 +10,7 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import change, event, fault, history, phase, snapshot
 from tests.unit.checkers.images import FULL
-from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
 
 EXPIRED_WRITE = (
     "INFO [KRaftMigrationDriver id=3000] Encountered ZooKeeper error during event MetadataChangeEvent{provenance="
@@ -67,10 +67,9 @@ def test_what_is_lost_with_a_session_is_kmigrate_14(
     events: list[Event], source: str, log: str, *, is_named: bool
 ) -> None:
     """All that ZooKeeper lacks was acknowledged about when a KRaft controller's session was expired."""
-    taken = [snapshot(40_000, label, took_ms=0) for label in ("after", "log")]
     with_it = MetadataImage("metadata-log", known=FULL.known, configs={"broker:1": {"a": "2"}})
     images = {"after": MetadataImage(source, known=FULL.known), "log": with_it}
-    run = history(events=[*started(*CONTROLLERS), *events, *taken], images=images, logs={"controller-3000": log})
+    run = seen_at_last(images, *started(*CONTROLLERS), *events, logs={"controller-3000": log})
     bugs = ("kmigrate-14",) if is_named else ()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
@@ -90,14 +89,13 @@ def test_a_topic_that_was_being_written_as_the_session_ended_may_lack_partitions
 ) -> None:
     """The topic itself is there, so that no acknowledged change is lost as a whole."""
     made = change(made_ns, "create-topic", "new", wanted={"partitions": 2, "replication": 1})
-    taken = [snapshot(40_000, label, took_ms=0) for label in ("after", "log")]
     topics = {"new": {"id": "x"}}
     images = {
         "log": MetadataImage("metadata-log", topics=topics, partitions=WHOLE, **beside),
         "after": MetadataImage("zookeeper", topics=topics, partitions=HALF_WRITTEN),
     }
-    events = [*started(*CONTROLLERS), *EXPIRED, OF_A_CONTROLLER, made, *taken]
-    run = history(events=events, images=images, logs={"controller-3000": EXPIRED_WRITE})
+    events = [*started(*CONTROLLERS), *EXPIRED, OF_A_CONTROLLER, made]
+    run = seen_at_last(images, *events, logs={"controller-3000": EXPIRED_WRITE})
 
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == (("kmigrate-14",) if is_named else ())
 

@@ -9,10 +9,10 @@ from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import change, history, snapshot
+from tests.unit.checkers.histories import change
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged
-from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
 
 KEY, WANTED = "al ice:SCRAM-SHA-512", {"iterations": 4570}
 OTHERS = [
@@ -56,10 +56,9 @@ def test_credentials_that_a_controller_takes_from_zookeeper_are_kafka_20774(
     events: list[Event], written: Transaction, source: str, *, is_named: bool
 ) -> None:
     """It wrote the user without the credential, and somebody else's of the same mechanism had been removed before."""
-    taken = [snapshot(9_000, label, took_ms=0) for label in ("after", "log")]
     with_it = MetadataImage("metadata-log", known=FULL.known, scram={KEY: WANTED})
     images = {"after": MetadataImage(source, known=FULL.known), "log": with_it}
-    run = history(events=[*started(*CONTROLLERS), *events, *taken], images=images, transactions=[claim(500), written])
+    run = seen_at_last(images, *started(*CONTROLLERS), *events, transactions=[claim(500), written])
     bugs = ("KAFKA-20774",) if is_named else ()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
@@ -67,8 +66,8 @@ def test_credentials_that_a_controller_takes_from_zookeeper_are_kafka_20774(
 
 def test_a_credential_that_was_removed_is_no_loss() -> None:
     """What is wrong then is that the log still has it."""
-    events = [*OTHERS, SET, change(3_000, "remove-scram", KEY), snapshot(9_000, "after", 0), snapshot(9_000, "log", 0)]
+    events = [*OTHERS, SET, change(3_000, "remove-scram", KEY)]
     with_it = MetadataImage("metadata-log", known=FULL.known, scram={KEY: WANTED})
     images = {"after": MetadataImage("zookeeper", known=FULL.known), "log": with_it}
-    run = history(events=[*started(*CONTROLLERS), *events], images=images, transactions=[claim(500), sync()])
+    run = seen_at_last(images, *started(*CONTROLLERS), *events, transactions=[claim(500), sync()])
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == ()

@@ -7,10 +7,10 @@ from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import change, history, snapshot
+from tests.unit.checkers.histories import change
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged
-from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
 
 CONFIG = {"retention.ms": "1"}
 SET = change(1_000, "alter-config", "topic:gone", wanted=CONFIG)
@@ -55,18 +55,13 @@ def test_a_config_that_comes_back_is_kmigrate_34(
     events: list[Event], transaction: Transaction, topics: tuple[str, ...], kafka: str, *, is_named: bool
 ) -> None:
     """A controller created its znode after the topic was deleted."""
-    taken = [snapshot(9_000, label, took_ms=0) for label in ("log", "tree")]
     there = {each: {"id": each} for each in topics}
     images = {
         "log": MetadataImage("metadata-log", known=FULL.known, topics=there),
         "tree": MetadataImage("zookeeper", known=FULL.known, topics=there, configs={"topic:gone": CONFIG}),
     }
-    run = history(
-        events=[*started(*CONTROLLERS), *events, *taken],
-        images=images,
-        transactions=[claim(500), transaction],
-        kafka=kafka,
-    )
+    written = [claim(500), transaction]
+    run = seen_at_last(images, *started(*CONTROLLERS), *events, transactions=written, kafka=kafka)
     bugs = ("kmigrate-34",) if is_named else ()
     assert named(run, metadata_equivalent.judge(run, "log", "tree")) == bugs
     if events == [SET, DELETED]:

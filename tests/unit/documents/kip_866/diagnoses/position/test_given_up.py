@@ -10,9 +10,16 @@ from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, violates
-from tests.unit.checkers.histories import change, history, snapshot, znode
+from tests.unit.checkers.histories import change, znode
 from tests.unit.checkers.images import FULL
-from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    CONTROLLERS,
+    named,
+    named_of_expectations,
+    seen_at_last,
+    started,
+    unmet,
+)
 
 GIVEN_UP = "ERROR KRaft controller indicates an active migration, but the ZK state does not. (KRaftMigrationDriver)\n"
 
@@ -27,13 +34,9 @@ def compared(log: str, offset: int, lacking: str = "zookeeper") -> History:
         )
         for source in ("log", "zookeeper")
     }
-    events = [
-        *started(*CONTROLLERS),
-        change(1, "alter-config", "broker:1", wanted={"a": "2"}),
-        *(snapshot(40_000, label, 0) for label in images),
-    ]
+    events = [*started(*CONTROLLERS), change(1, "alter-config", "broker:1", wanted={"a": "2"})]
     position = znode(20_000, "/migration", json.dumps({"kraft_metadata_offset": offset, "kraft_controller_id": 3002}))
-    return history(events=events, images=images, znodes=[position], logs={"controller-3000": log})
+    return seen_at_last(images, *events, znodes=[position], logs={"controller-3000": log})
 
 
 @pytest.mark.parametrize(

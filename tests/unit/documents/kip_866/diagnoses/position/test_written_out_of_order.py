@@ -9,9 +9,9 @@ from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
-from tests.unit.checkers.histories import MS, history, phase, snapshot, znode
+from tests.unit.checkers.histories import MS, phase, znode
 from tests.unit.checkers.images import FULL, PARTITION
-from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
 
 NO_NODE, SESSION = -101, 7
 LAST = Transaction(27_916 * MS, 40, SESSION, is_multi=True, error=NO_NODE)
@@ -49,10 +49,10 @@ def run_with(
 ) -> History:
     """A run in which both sides are looked at, and ``/migration`` has version 140 since before."""
     images = {"log": image("metadata-log"), "after": in_zookeeper}
-    events = [*started(*CONTROLLERS), phase(5, at), *(snapshot(60_000, label, 0) for label in images)]
+    events = [*started(*CONTROLLERS), phase(5, at)]
     held = znode(57_600, "/migration", json.dumps({"kraft_controller_id": 3002}), version=140)
     logs = {"controller-3002": log}
-    return history(events=events, images=images, transactions=logged, znodes=[held], logs=logs)
+    return seen_at_last(images, *events, transactions=logged, znodes=[held], logs=logs)
 
 
 @pytest.mark.parametrize(
