@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Annotated, Literal
+from typing import Literal
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from pytest_kmigrate.catalogue.deviations import DEVIATIONS, Deviation
 from pytest_kmigrate.catalogue.mistakes import mistakes as mistakes_of
 from pytest_kmigrate.catalogue.places import REQUIREMENTS, Place, place_of, profiles
-from pytest_kmigrate.catalogue.rows import Ranges, Releases, between, check_ids, records, wrong
+from pytest_kmigrate.catalogue.rows import Class, Ranges, Releases, Severity, Ticket, check_ids, records, wrong
 from pytest_kmigrate.model.errors import WrongUseError
 
 __all__ = [
@@ -74,8 +74,7 @@ class KnownBug:
     """Release ranges such as ``>=3.4.0,<=3.6.1``; a release is broken if any matches."""
     fixed_in: Releases
     """The first fixed release of each line; empty if there is none."""
-    severity: Annotated[int, between(1, 5)]
-    """1 (noise in a log) to 5 (data lost or the migration impossible)."""
+    severity: Severity
     reachability: Literal["blackbox", "race", "byteman"]
     verified: bool
     """Whether real processes of a broken release showed it."""
@@ -85,6 +84,13 @@ class KnownBug:
     """Whether its document has a diagnosis that finds its evidence in a run."""
     met_by: Literal["any-run"] | None = None
     """``any-run``: any run may meet it by chance, so that a test need not be marked with it."""
+    class_: Class = "defect"
+    consequence: str = ""
+    """What an operator or a client loses by it, as a sentence."""
+    ticket: Ticket | None = None
+    """Where Kafka's maintainers track it."""
+    requirements: tuple[str, ...] = ()
+    """The requirements that it breaks by itself. Others it may hit in a run, which is not counted against them."""
 
     @property
     def expectation(self) -> str:
@@ -230,10 +236,14 @@ def _as_known_bug(deviation: Deviation) -> KnownBug:
         symptom=deviation.seen,
         broken=deviation.broken,
         fixed_in=(),
-        severity=1,
+        severity=deviation.severity,
         reachability="race" if deviation.when == "race" else "blackbox",
         verified=True,
         met_by="any-run",
+        class_=deviation.class_,
+        consequence=deviation.consequence,
+        ticket=deviation.ticket,
+        requirements=(deviation.requirement,),
     )
 
 

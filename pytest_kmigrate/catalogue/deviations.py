@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_kmigrate.catalogue.rows import Pattern, Ranges
+from pytest_kmigrate.catalogue.rows import Class, Pattern, Ranges, Severity, Ticket
 
 DEVIATIONS = "deviations.toml"
 """A file that a document's folder may have."""
@@ -25,6 +25,11 @@ class Deviation:
     """Release ranges such as ``>=3.5.0,<=3.9.2``; a release deviates if any matches."""
     when: Literal["always", "race"]
     """``always``: a test that claims the requirement on such a release must see it; ``race``: it may."""
+    class_: Class = "departure"
+    severity: Severity = 1
+    consequence: str = ""
+    """What an operator or a client loses by it, as a sentence."""
+    ticket: Ticket | None = None
 
     def explains(self, observed: str) -> bool:
         """Whether this is what a violation observed, whose numbers may be as long as "1 049"."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
 from functools import cache, partial
+from keyword import iskeyword
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -18,6 +19,7 @@ from packaging.version import InvalidVersion, Version
 from pytest_kmigrate.catalogue.places import Place
 from pytest_kmigrate.model.errors import WrongUseError
 
+_TICKET = re.compile(r"KAFKA-\d+|[\w.-]+/[\w.-]+#\d+|strimzi#\d+")
 _TYPES = {str: "text", bool: "true or false", int: "a whole number"}
 _REPAIR = "correct the file, or uninstall what brings it; docs/adding-a-document.md lists the keys"
 
@@ -62,7 +64,12 @@ def _record(kind: type[R], path: Path, row: dict[str, Any], known: dict[str, str
     problems = list(_problems(kind, row, known))
     if problems:
         raise wrong(path, str(row.get("id", "a row without id")), *problems)
-    return kind(**known, **{key: _unchanging(value) for key, value in row.items()})
+    return kind(**known, **{_field(key): _unchanging(value) for key, value in row.items()})
+
+
+def _field(key: str) -> str:
+    """The field of a key; the name of one that is a word of Python ends with an underscore."""
+    return f"{key}_" if iskeyword(key) else key
 
 
 def _unchanging(value: Any) -> Any:
@@ -86,12 +93,12 @@ def _problems(kind: type[Any], row: dict[str, Any], known: Iterable[str]) -> Ite
 
 @cache  # types are taken apart once for all rows
 def _hints(kind: type[Any]) -> dict[str, Any]:
-    return get_type_hints(kind, include_extras=True)
+    return {name.removesuffix("_"): hint for name, hint in get_type_hints(kind, include_extras=True).items()}
 
 
 @cache
 def _needed(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind) if each.default is MISSING)
+    return tuple(each.name.removesuffix("_") for each in fields(kind) if each.default is MISSING)
 
 
 @cache
@@ -184,6 +191,22 @@ def between(lowest: int, highest: int) -> Callable[[int], str | None]:
     return partial(_outside, lowest=lowest, highest=highest)
 
 
+def _wrong_ticket(text: str) -> str | None:
+    if _TICKET.fullmatch(text):
+        return None
+    return f'expected a ticket such as "KAFKA-17146" or "apache/kafka#14237", got "{text}"'
+
+
+Class = Literal["defect", "departure", "remark"]
+"""What a difference between Kafka and its document is.
+
+- defect: Kafka breaks what the document asks, and a user can be hurt;
+- departure: Kafka differs from the text on purpose or without harm;
+- remark: the text is unclear, or the difference is not in the text.
+"""
 Pattern = Annotated[str, _wrong_pattern]
 Ranges = Annotated[tuple[str, ...], _wrong_ranges]
 Releases = Annotated[tuple[str, ...], _wrong_releases]
+Ticket = Annotated[str, _wrong_ticket]
+Severity = Annotated[int, between(1, 5)]
+"""1 (noise in a log) to 5 (data lost or the migration impossible)."""
