@@ -175,6 +175,8 @@ def deviations(profile: str) -> tuple[Deviation, ...]:
         if each.requirement not in known:
             text = _unknown(f"a requirement of {profile}", each.requirement, known, f"see {REQUIREMENTS} beside it")
             raise wrong(place.folder / DEVIATIONS, each.id, f"requirement: {text}")
+        if each.wrong_bound:
+            raise wrong(place.folder / DEVIATIONS, each.id, f"bound: {each.wrong_bound}")
     return found
 
 

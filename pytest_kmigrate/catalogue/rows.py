@@ -104,8 +104,8 @@ def _needed(kind: type[Any]) -> tuple[str, ...]:
 @cache
 def _parts(hint: Any) -> tuple[Any, Sequence[Callable[[Any], str | None]]]:
     """The type of a field, and what else its values have to be."""
-    hint, *checks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    return _present(hint), checks
+    hint, *checks = get_args(present) if get_origin(present := _present(hint)) is Annotated else (present,)
+    return hint, checks
 
 
 def _problem(value: object, hint: Any) -> str | None:
@@ -125,7 +125,7 @@ def _is(value: object, hint: Any) -> bool:
 
 
 def _expected(hint: Any) -> str:
-    hint = _present(get_args(hint)[0] if get_origin(hint) is Annotated else hint)
+    hint, _ = _parts(hint)
     if get_origin(hint) is Literal:
         return " or ".join(f'"{each}"' for each in get_args(hint))
     if get_origin(hint) is tuple:

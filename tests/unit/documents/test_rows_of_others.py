@@ -19,6 +19,7 @@ id = "two-toys"
 requirement = "TOY-one"
 seen = "It is two"
 observed = "^two$"
+bound = "exact"
 broken = [">=3.4.0,<=3.9.2"]
 when = "always"
 """
@@ -69,6 +70,14 @@ WRONG = {
         ("TOY-one", "TOY-won", r'two-toys: requirement: expected a requirement of toy, got "TOY-won"'),
         ("^two$", "^(two$", r'two-toys: observed: expected a regular expression, got "\^\(two\$" \('),
         ("seen", "saw", "two-toys: saw: expected one of id, .*; got an unknown key.*\n.*seen: expected"),
+        ('bound = "exact"\n', "", "two-toys: bound: expected text, got nothing"),
+        ('"exact"', '"a few"', r'two-toys: bound: expected "exact" or comparisons .*, got "a few"'),
+        ('"exact"', '"toys < 3"', "two-toys: bound: expected comparisons of nothing, got those of toys"),
+        ("^two$", "two$", r'two-toys: bound: expected an expression that begins with "\^"'),
+        ('"^two$"', r"'^\d+ toys$'", "two-toys: bound: expected .* got an expression that takes any number"),
+        ('"^two$"', r"'^(?P<toys>\d+) toys$'", "two-toys: bound: expected comparisons of toys, got those of nothing"),
+        ("when", 'ticket = "soon"\nwhen', 'two-toys: ticket: expected a ticket such as .*, got "soon"'),
+        ("when", "ticket = 1\nwhen", "two-toys: ticket: expected text, got 1"),
         ("always", "often", r'two-toys: when: expected "always" or "race", got "often"'),
         (">=3.4.0", ">=4.0.0", r'two-toys: broken: expected ranges .*got ">=4.0.0,<=3.9.2", which holds no'),
         ('[">=3.4.0,<=3.9.2"]', '["soon"]', r'two-toys: broken: expected ranges .*got "soon"'),

@@ -21,7 +21,7 @@ from tests.unit.checkers.histories import history
 
 ROW, ID = "K866-CONF-zkbroker-protocol-map", "protocol-of-controllers-not-validated"
 SEEN = "the property that broker-1 names: IllegalArgumentException: No enum constant auth.SecurityProtocol.QUORUM"
-OF_DEVIATION = Deviation("d", ROW, "It does something else.", "something", (">=3.4.0",), "always")
+OF_DEVIATION = Deviation("d", ROW, "It does something else.", "^something", "exact", (">=3.4.0",), "always")
 
 
 def run(kafka: str = "3.9.1", **extra: Any) -> History:
@@ -51,9 +51,30 @@ def test_a_violation_that_observed_the_deviation_is_known_as_it() -> None:
 
 def test_a_number_of_thousands_is_a_number() -> None:
     """As verdicts write it."""
-    deviation = replace(OF_DEVIATION, observed=r"^\d+ of \d+ writes$")
-    assert deviation.explains("2 592 of 1 049 000 writes")
+    deviation = replace(OF_DEVIATION, observed=r"^(?P<lazy>\d+) of (?P<all>\d+) writes$", bound="lazy > all")
+    assert not deviation.explains("2 592 of 1 049 000 writes")
+    assert deviation.explains("1 049 000 of 2 592 writes")
     assert not deviation.explains("2 59 of 104 writes")
+
+
+def test_what_is_beyond_the_bound_is_not_the_deviation() -> None:
+    """Some transactions only check /migration; it is the deviation if others set it."""
+    (multi,) = (each for each in deviations("kip-866") if each.id == "migration-znode-set-by-last-write-only")
+    text = "44 of 44 transactions only check /migration, and {} later ones set it; the first is zxid 0x1"
+    assert multi.explains(text.format(10))
+    assert not multi.explains(text.format(0))
+
+
+@pytest.mark.parametrize(
+    ("bound", "number", "is_within"),
+    [("n < 3", 2, True), ("n < 3", 3, False), ("n <= 3 and n >= 2", 1, False), ("n = 3", 3, True), ("n > 3", 3, False)],
+)
+def test_a_bound_compares_what_the_expression_names(bound: str, number: int, is_within: bool) -> None:
+    """With another group or a constant; several comparisons hold together."""
+    deviation = replace(OF_DEVIATION, observed=r"^(?P<n>\d+) of|^nothing", bound=bound)
+    assert deviation.wrong_bound is None
+    assert deviation.explains(f"{number} of 9") is is_within
+    assert deviation.explains("nothing"), "its alternative has no number"
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,9 @@ def every_write_of_a_controller_is_conditional(history: History) -> Verdict:
     """
     rows = ByRequirement("every_write_of_a_controller_is_conditional", _ROW)
     unlike = defaultdict[str, list[Transaction]](list)
-    count = 0
+    count = placed = 0
     for each in dual_writes(history):
+        placed += int(_ONLY_CHECKED in unlike and position_set(each) is not None)
         if not data_of(each):
             continue
         count += 1
@@ -49,7 +50,8 @@ def every_write_of_a_controller_is_conditional(history: History) -> Verdict:
     for shape, found in sorted(unlike.items()):
         first = found[0]
         what = f"the first is {named(first)}, of {data_of(first)[0].path}"
-        observed = f"{len(found)} of {counted(count, 'transaction')} {shape}; {what}"
+        others = f", and {placed} later ones set it" if shape == _ONLY_CHECKED else ""
+        observed = f"{len(found)} of {counted(count, 'transaction')} {shape}{others}; {what}"
         expected = f"each write checks {CONTROLLER_EPOCH} and sets {MIGRATION} in one transaction"
         rows.violated(_ROW, timed_violation(history, expected, observed, first.at_ns, EVIDENCE))
     text = f"{counted(count, 'transaction')} of KRaft controllers, each with {MIGRATION}"

@@ -55,8 +55,8 @@ def zookeeper_follows_the_log(history: History) -> Verdict:
 
 
 def _judge_steps(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:
-    """Whether each write of data raises the offset."""
-    offset, lazy, count = -1, list[Transaction](), 0
+    """Whether each write of data raises the offset; how many writes raise it after the first one that does not."""
+    offset, lazy, count, raised = -1, list[Transaction](), 0, 0
     for each in writes:
         position = position_set(each)
         if data_of(each):
@@ -64,12 +64,13 @@ def _judge_steps(history: History, rows: ByRequirement, writes: Sequence[Transac
             rows.looked_at(_ADVANCE)
             if position is None or position <= offset:
                 lazy.append(each)
+        raised += int(bool(lazy) and position is not None and position > offset)
         offset = offset if position is None else position
     if lazy:
         first = lazy[0]
         observed = (
-            f"{len(lazy)} of {counted(count, 'write')} leave the offset as it was; the first is {named(first)}, "
-            f"of {data_of(first)[0].path}"
+            f"{len(lazy)} of {counted(count, 'write')} leave the offset as it was, which {raised} later ones raise; "
+            f"the first is {named(first)}, of {data_of(first)[0].path}"
         )
         expected = f"each write puts the offset of its record into {MIGRATION}"
         rows.violated(_ADVANCE, timed_violation(history, expected, observed, first.at_ns, EVIDENCE))

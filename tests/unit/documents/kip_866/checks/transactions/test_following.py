@@ -40,7 +40,7 @@ def test_writes_that_leave_the_offset_violate_as_a_known_deviation(conditions: t
     verdict = zookeeper_follows_the_log.judge(history)
     assert looked_at(verdict) == {ADVANCE: "VIOLATES"}
     assert verdict.violations[0].observed.startswith(
-        "1 of 1 write leave the offset as it was; the first is zxid 0x2ee0"
+        "1 of 1 write leave the offset as it was, which 1 later ones raise; the first is zxid 0x2ee0"
     )
     assert named(history, verdict) == ("offset-written-after-its-batch",)
 
