@@ -52,12 +52,18 @@ def test_a_change_together_with_both_conditions_conforms() -> None:
 )
 def test_a_change_that_lacks_a_condition_violates(bad: Transaction, observed: str, known: str | None) -> None:
     """Violating; only what Kafka is known to leave out is a known deviation."""
-    history = run(GOOD, bad)
+    history = run(GOOD, bad, logged(14_000, FIRST, place(102)))
     verdict = check.judge(history)
     assert verdict.outcome is Outcome.VIOLATES
     assert verdict.violations[0].observed.startswith("1 of 2 transactions ")
     assert observed in verdict.violations[0].observed
     assert named(history, verdict) == ((known,) if known else ())
+
+
+def test_a_change_after_which_none_sets_the_position_is_no_known_deviation() -> None:
+    """Kafka sets it with the last transaction of a batch, or by itself."""
+    history = run(GOOD, logged(13_000, FIRST, EPOCH, CHECKED, TOPIC))
+    assert named(history, check.judge(history)) == ()
 
 
 def test_a_known_deviation_does_not_hide_another_one() -> None:
