@@ -7,6 +7,8 @@ import pytest
 from packaging.version import Version
 
 from pytest_kmigrate import catalogue
+from pytest_kmigrate.catalogue.places import Place
+from pytest_kmigrate.catalogue.rows import records
 from pytest_kmigrate.model.errors import WrongUseError
 
 COUNTS = {"kip-866": 228, "kip-866-draft": 102, "kip-125": 99, "kip-500": 77, "kip-778": 82}
@@ -37,6 +39,9 @@ SEEN = {
     "KAFKA-16171": ({"3.6.1"}, {"3.6.2"}),
     "metrics-of-the-image": ({"3.6.0", "3.9.1"}, {"4.0.0"}),
     "kmigrate-1": ({"3.8.1", "3.9.1"}, set[str]()),
+    "kmigrate-20": ({"3.6.0", "3.6.2", "3.7.2"}, {"3.8.1", "3.9.1"}),
+    "kmigrate-21": ({"3.6.0", "3.6.2"}, set[str]()),
+    "kmigrate-22": ({"3.5.2", "3.6.0", "3.6.1", "3.7.0"}, {"3.6.2", "3.7.1", "3.9.1"}),
     "kmigrate-27": ({"3.4.1"}, {"3.5.2", "3.6.0"}),
     "kmigrate-28": ({"3.4.1"}, {"3.5.2", "3.6.0"}),
     "kmigrate-30": ({"3.4.1"}, {"3.5.2", "3.6.2"}),
@@ -49,6 +54,17 @@ SEEN = {
     "level-of-the-document-refused": ({"3.7.2", "3.8.1", "3.9.1"}, {"3.6.0", "3.8.0"}),
 }
 """What real processes of each release showed: broken on the first set, right on the second."""
+BUG = """[[bug]]
+id = "b"
+area = "a"
+symptom = "s"
+broken = [">=3.4.0"]
+fixed_in = []
+severity = 1
+reachability = "race"
+verified = true
+"""
+OF_UPGRADES = ("kmigrate-15", "kmigrate-16")
 
 
 @pytest.mark.parametrize("profile", COUNTS)
@@ -198,6 +214,7 @@ def test_a_bug_excuses_only_its_own_release() -> None:
         "kmigrate-17",
         "kmigrate-18",
         "kmigrate-19",
+        "kmigrate-21",
         "kmigrate-23",
         "kmigrate-24",
         "kmigrate-25",
@@ -228,6 +245,7 @@ def test_some_bugs_any_run_may_meet() -> None:
         "kmigrate-9",
         "kmigrate-18",
         "kmigrate-19",
+        "kmigrate-21",
         "kmigrate-23",
         "kmigrate-24",
         "kmigrate-25",
@@ -250,3 +268,20 @@ def test_each_bug_found_here_is_described_with_how_to_see_it() -> None:
     ours = [each for each in catalogue.all_known_bugs() if each.id.startswith("kmigrate-")]
     assert sections.keys() == {each.id for each in ours}
     assert [each.id for each in ours if not each.met_by and "\n$ pytest " not in sections[each.id]] == []
+
+
+def test_a_bug_says_what_it_costs_and_which_requirements_it_breaks() -> None:
+    """Each has a consequence in one sentence and requirements of the catalogue; one that is a ticket names it."""
+    for bug in (each for each in catalogue.all_known_bugs() if each.id not in OF_UPGRADES):
+        assert re.fullmatch(r"[A-Z][^\n]+\.", bug.consequence), bug.id
+        assert [each for each in bug.requirements if catalogue.requirement(each).covered_by] == [], bug.id
+        assert bug.class_ == "defect" or bug.requirements, f"{bug.id} differs from no requirement"
+        assert bug.ticket == bug.id or bug.id.startswith("kmigrate-") or bug.class_ == "departure", bug.id
+
+
+def test_a_ticket_of_the_wrong_form_is_reported(tmp_path: Path) -> None:
+    """The error has file, id, key, what was expected and what was read; a number is no ticket either."""
+    for ticket, got in (('"KAFKA 17146"', '"KAFKA 17146"'), ("17146", "17146")):
+        (tmp_path / catalogue.KNOWN_BUGS).write_text(f"{BUG}ticket = {ticket}\n")
+        with pytest.raises(WrongUseError, match=f"known-bugs.toml: b: ticket: expected .*, got {got}"):
+            records(catalogue.KnownBug, Place("kip-x", "x", tmp_path, "x"), catalogue.KNOWN_BUGS, "bug")
