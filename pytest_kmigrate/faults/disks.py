@@ -47,7 +47,7 @@ class FailLogDir:
 
         try:
             looked_for = f"{_METRIC} of {node.name} above {before or 0:g}, or its end"
-            yield Applied((node.name,), looked_for, witness, {"log_dir": self.number})
+            yield Applied((node.name,), looked_for, witness, {"log_dir": self.number}, "disk")
         finally:
             _replace_disk(scene, node, self.number)
 

@@ -21,6 +21,12 @@ class Applied:
     looked_for: str
     witness: Callable[[], str | None]
     facts: dict[str, object] = field(default_factory=dict)
+    takes: str | None = None
+    """What the nodes lack by it, such as ``disk``, or NOTHING.
+
+    Where a node then reports that this machine lacks something, the fault is the cause, unless it takes NOTHING. None:
+    it may take anything.
+    """
 
 
 class Fault(Protocol):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.events.faults import NOTHING
 from pytest_kmigrate.model.protocols import CrashPoint, Scene
 from pytest_kmigrate.model.topology import Role
 
@@ -34,4 +35,4 @@ class Hold:
                 name = held()
                 return f"{name} was held at {self.point.name}" if name else None
 
-            yield Applied(tuple(node.name for node in running), f"a node at {self.point.name}", witness)
+            yield Applied(tuple(node.name for node in running), f"a node at {self.point.name}", witness, takes=NOTHING)

@@ -104,7 +104,7 @@ class Injection:
         effect = type(self._fault).__name__.lower()
         began = self._scene.recorder.record(FaultBegan(str(self._fault), self._id, effect, str(self._trigger)))
         self._applied = self._healing.enter_context(self._fault.applied_to(self._scene))
-        self._scene.recorder.record(FaultApplied(self._id, list(self._applied.targets), began.seq))
+        self._scene.recorder.record(FaultApplied(self._id, list(self._applied.targets), began.seq, self._applied.takes))
         self._witness()
         self._begun.set()
 

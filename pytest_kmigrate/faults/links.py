@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.events.faults import NOTHING
 from pytest_kmigrate.model.links import Disturbance, Link, Stream
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
@@ -203,4 +204,4 @@ def _disturbed(
         facts: dict[str, object] = {"links": [str(link) for link in links]}
         if counts:
             facts["connections_before"] = before
-        yield Applied(targets, looked_for, severed if severs else reached, facts)
+        yield Applied(targets, looked_for, severed if severs else reached, facts, NOTHING)

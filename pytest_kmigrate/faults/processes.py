@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.events.faults import NOTHING
 from pytest_kmigrate.model.protocols import Member, Node, Scene
 from pytest_kmigrate.procedures.restarts import await_session_over
 
@@ -75,7 +76,7 @@ class Pause:
             for node in nodes:
                 node.pause()
             names = tuple(node.name for node in nodes)
-            yield Applied(names, "the process in state T (stopped)", lambda: _standing_still(nodes))
+            yield Applied(names, "the process in state T (stopped)", lambda: _standing_still(nodes), takes=NOTHING)
         finally:
             for node in nodes:
                 node.resume()
@@ -93,7 +94,7 @@ def _gone(nodes: Sequence[Node | Member], how: str, *, lived: bool) -> Applied:
         ended = lived and not any(node.alive for node in nodes)
         return f"{', '.join(names)}: process gone, {how}" if ended else None
 
-    return Applied(names, "the process, which lived until then, gone", witness)
+    return Applied(names, "the process, which lived until then, gone", witness, takes=NOTHING)
 
 
 def _start_again(scene: Scene, names: Sequence[str]) -> None:

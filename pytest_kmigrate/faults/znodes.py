@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.events.faults import NOTHING
 from pytest_kmigrate.model.links import Link
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import NodeSpec, Role
@@ -32,7 +33,9 @@ class Tamper:
         scene.znodes.set(self.path, planted)
         seen = scene.znodes.get(self.path) == planted
         try:
-            yield Applied((), f"our data in {self.path}", lambda: f"{self.path} held our data" if seen else None)
+            yield Applied(
+                (), f"our data in {self.path}", lambda: f"{self.path} held our data" if seen else None, takes=NOTHING
+            )
         finally:
             if scene.znodes.get(self.path) == planted:
                 if original is None:
@@ -69,7 +72,9 @@ def _of_broker(scene: Scene, spec: NodeSpec) -> Applied:
     if session is not None:
         scene.znodes.expire_session(session)
     gone = session is not None and scene.znodes.get(path) != before
-    return Applied((spec.name,), f"{path} gone", lambda: f"{path} vanished with its session" if gone else None)
+    return Applied(
+        (spec.name,), f"{path} gone", lambda: f"{path} vanished with its session" if gone else None, takes=NOTHING
+    )
 
 
 def _of_controller(scene: Scene, spec: NodeSpec) -> Applied:
@@ -83,7 +88,7 @@ def _of_controller(scene: Scene, spec: NodeSpec) -> Applied:
     )
     reported = f"session {session:#x}"
     scene.znodes.expire_session(session)
-    return Applied((spec.name,), f"no connection of {reported} of {spec.name}", witness)
+    return Applied((spec.name,), f"no connection of {reported} of {spec.name}", witness, takes=NOTHING)
 
 
 def _crossing(scene: Scene, links: Sequence[Link]) -> int | NotYet:

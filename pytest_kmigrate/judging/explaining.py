@@ -1,9 +1,11 @@
-"""Which known bugs of Kafka explain what a run violates: asked when everything is judged."""
+"""What explains that a run violates something, when everything is judged: known bugs, or pressure of the machine."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_kmigrate.catalogue import Deviation, deviations, is_release, known_bug
+from pytest_kmigrate.checkers.run.losses import until_loss
+from pytest_kmigrate.checkers.run.pressure import relieved, strains
 from pytest_kmigrate.judging.parts import parts
 from pytest_kmigrate.model.document import Diagnosis
 from pytest_kmigrate.model.history import History, RunHeader
@@ -14,12 +16,15 @@ def explained(history: History, verdicts: Iterable[Verdict], diagnoses: Sequence
     """The verdicts, each violated one with the bugs and deviations of the release that explain it.
 
     The release is what the jars are, whether they were named by a version or by a path. Nothing explains what a run
-    against a mutant (``--kmigrate-byteman``) violates.
+    against a mutant (``--kmigrate-byteman``) violates. What is left over is not Kafka's where it did not come in time
+    while this machine was under pressure.
     """
+    history = until_loss(history)
     kafka, is_mutant = history.header.kafka, bool(history.header.extra.get("byteman"))
     possible = [] if is_mutant else [each for each in diagnoses if known_bug(each.bug_id).breaks(kafka)]
     deviating = {} if is_mutant else _deviating(history.header.profile, kafka)
-    return [_explained(history, verdict, possible, deviating) for verdict in verdicts]
+    under = strains(history)
+    return [relieved(_explained(history, verdict, possible, deviating), under) for verdict in verdicts]
 
 
 def deviations_gone(header: RunHeader, verdicts: Iterable[Verdict]) -> list[Deviation]:

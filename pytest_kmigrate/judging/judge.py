@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.checkers.registry import checker_of, general_checkers
-from pytest_kmigrate.checkers.run.doubts import doubted, doubts, machine_troubles, not_blamed
+from pytest_kmigrate.checkers.run.doubts import doubted, doubts, not_blamed, spared
+from pytest_kmigrate.checkers.run.losses import until_loss
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
@@ -48,11 +49,13 @@ def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) ->
     """One verdict per check that was asked for, in their order, then one per checker that judges every run.
 
     Each has an outcome for each requirement it speaks for. A violation stands whatever else happened; only where this
-    machine lacked something is nothing violated that did not happen in time. A check that holds in a run in which the
-    harness had trouble, a node died unexpectedly or a fault was not witnessed proves
-    nothing: it becomes INCONCLUSIVE, and its summary gives the reason. One that needs what the provider of the run did
-    not offer is NOT_APPLICABLE, also where it would judge the run unasked. WrongUseError for a check of no known name.
+    machine lacked something is nothing violated that did not happen in time, and nothing is judged by what came after
+    a part of the harness was lost. A check that holds in a run in which the harness had trouble, a node died
+    unexpectedly or a fault was not witnessed proves nothing: it becomes INCONCLUSIVE, and its summary gives the reason.
+    One that needs what the provider of the run did not offer is NOT_APPLICABLE, also where it would judge the run
+    unasked. WrongUseError for a check of no known name.
     """
+    history = until_loss(history)
     named = {check.name: _checker(check.name, checkers) for check in asked}
     unasked = [each for each in checkers.values() if each.name not in named and _judges(each, history)]
     found = [_judged(named[check.name], history, check) for check in asked]
@@ -65,9 +68,8 @@ def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) ->
         spoken(verdict, each, free if number < len(asked) else (), history)
         for number, (verdict, each) in enumerate(zip(found, by, strict=True))
     ]
-    lacking = machine_troubles(history)
-    if lacking:
-        found = [not_blamed(verdict, lacking[0].text) for verdict in found]
+    if lacking := spared(history):
+        found = [not_blamed(verdict, lacking.kind, lacking.text) for verdict in found]
     reasons = doubts(history)
     if reasons:
         because = "; ".join(reason.text for reason in reasons)

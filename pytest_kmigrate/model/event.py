@@ -62,6 +62,7 @@ class EventKind(enum.StrEnum):
     NOT_OFFERED = "not-offered"
     CHECKS = "checks"
     HARNESS_TROUBLE = "harness-trouble"
+    MACHINE_PRESSURE = "machine-pressure"
 
 
 PHASE = "phase"

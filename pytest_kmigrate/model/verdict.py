@@ -36,6 +36,8 @@ class Violation:
     observed: str
     at_ns: int | None = None
     evidence: tuple[str, ...] = ()
+    awaited: tuple[int, int] | None = field(default=None, compare=False)
+    """Begin and end of the time in which something was awaited that did not come; None: not known. Never stored."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class About:
     """What was looked at, where this is not the summary of the whole verdict."""
     observed: tuple[str, ...] = field(default=(), compare=False)
     """What each violation of it observed; empty where that was not kept apart, and in a verdict read back."""
+    awaited: tuple[tuple[int, int] | None, ...] = field(default=(), compare=False)
+    """When each of these was awaited, as in ``Violation``; empty where that is not known."""
 
     @property
     def is_vacuous(self) -> bool:
@@ -101,8 +105,9 @@ class Verdict:
     def speaking_for(self, *requirements: str) -> "Verdict":
         """Return the verdict with its own outcome for each of these requirements, besides those it has."""
         seen = int(self.outcome in (Outcome.CONFORMS, Outcome.VIOLATES))
-        observed = tuple(each.observed for each in self.violations) if self.count == len(self.violations) else ()
-        own = tuple(About(each, self.outcome, self.kind, seen, observed=observed) for each in requirements)
+        apart = self.violations if self.count == len(self.violations) else ()
+        observed, awaited = tuple(each.observed for each in apart), tuple(each.awaited for each in apart)
+        own = tuple(About(each, self.outcome, self.kind, seen, "", observed, awaited) for each in requirements)
         return replace(self, about=(*self.about, *own))
 
     def about_each(self, about: Iterable[About]) -> "Verdict":

@@ -38,7 +38,10 @@ def has_outcomes_by_requirement(folder: RunFolder) -> bool:
 def as_json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON; ``requirements`` are those it says anything about."""
     about = [_about_as_json(each) for each in verdict.about]
-    return {**asdict(verdict), **_named(verdict), "requirements": verdict.requirements, "about": about}
+    row = {**asdict(verdict), **_named(verdict), "requirements": verdict.requirements, "about": about}
+    for violation in row["violations"]:
+        del violation["awaited"]
+    return row
 
 
 def from_json(row: Mapping[str, Any]) -> Verdict:
@@ -67,7 +70,7 @@ def from_json(row: Mapping[str, Any]) -> Verdict:
 def _about_as_json(about: About) -> dict[str, Any]:
     """What the violations observed stands in the verdict's violations already."""
     row = {**asdict(about), **_named(about)}
-    del row["observed"]
+    del row["observed"], row["awaited"]
     return row
 
 

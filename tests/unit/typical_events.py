@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pytest_kmigrate.model import events
 from pytest_kmigrate.model.event import EventData, EventKind
@@ -48,7 +48,7 @@ def _hints(data: type[EventData]) -> dict[str, Any]:
 
 
 def _plain(hint: Any) -> object:
-    if isinstance(hint, UnionType):
+    if isinstance(hint, UnionType) or get_origin(hint) is Union:  # of a Literal and None it is the latter
         return None if NoneType in get_args(hint) else _plain(get_args(hint)[0])
     if get_origin(hint) is Literal:
         return get_args(hint)[0]

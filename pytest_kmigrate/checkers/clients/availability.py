@@ -116,4 +116,5 @@ def _in_one_partition(gap: _Gap) -> dict[str, object]:
 def _violation(history: History, gap: _Gap, at_most_s: float) -> Violation:
     where = f" to {gap.place}" if gap.place else ""
     expected = f"some write{where} is acknowledged at least every {at_most_s:g} s while writers try"
-    return violation_at(history, expected, f"none for {_told(history, gap)}", gap.began_ns)
+    observed, awaited = f"none for {_told(history, gap)}", (gap.began_ns, gap.ended_ns)
+    return violation_at(history, expected, observed, gap.began_ns, awaited=awaited)

@@ -163,4 +163,5 @@ def _facts(history: History, wait: _Wait) -> dict[str, object]:
 
 def _violation(history: History, wait: _Wait, at_most_s: float) -> Violation:
     expected = f"group {wait.group} reads every record of {wait.place} within {at_most_s:g} s"
-    return violation_at(history, expected, f"{wait.record} waited {_told(history, wait)}", wait.since_ns)
+    observed, awaited = f"{wait.record} waited {_told(history, wait)}", (wait.since_ns, wait.until_ns)
+    return violation_at(history, expected, observed, wait.since_ns, awaited=awaited)

@@ -62,7 +62,8 @@ class ByRequirement:
             kind, first = found[0]
             summary = f"expected {first.expected}; observed {first.observed}"
             observed = tuple(violation.observed for _, violation in found)
-            return About(requirement, Outcome.VIOLATES, kind, self._seen[requirement], summary, observed)
+            awaited = tuple(violation.awaited for _, violation in found)
+            return About(requirement, Outcome.VIOLATES, kind, self._seen[requirement], summary, observed, awaited)
         if self._seen[requirement]:
             return About(requirement, Outcome.CONFORMS, None, self._seen[requirement])
         if requirement in self._inapplicable:

@@ -65,14 +65,32 @@ def told_each(found: Sequence[Found], reported: Told) -> list[Violation]:
     return [reported(each, row) for (each, row), _ in zip(pairs, range(MOST_VIOLATIONS), strict=False)]
 
 
-def violation_at(history: History, expected: str, observed: str, at_ns: int, *evidence: str) -> Violation:
-    """A violation with the events that place it in time, and more evidence."""
-    return Violation(expected, observed, at_ns, (*evidence, *evidence_at(history, at_ns)))
+def violation_at(
+    history: History,
+    expected: str,
+    observed: str,
+    at_ns: int,
+    *evidence: str,
+    awaited: tuple[int, int] | None = None,
+) -> Violation:
+    """A violation with the events that place it in time, and more evidence.
+
+    ``awaited``: begin and end of the time in which something was awaited that did not come.
+    """
+    return Violation(expected, observed, at_ns, (*evidence, *evidence_at(history, at_ns)), awaited)
 
 
-def timed_violation(history: History, expected: str, observed: str, at_ns: int, *evidence: str) -> Violation:
+def timed_violation(
+    history: History,
+    expected: str,
+    observed: str,
+    at_ns: int,
+    *evidence: str,
+    awaited: tuple[int, int] | None = None,
+) -> Violation:
     """As ``violation_at``; what was observed also says when, in brackets at its end."""
-    return violation_at(history, expected, f"{observed} ({when(history, at_ns)})", at_ns, *evidence)
+    text = f"{observed} ({when(history, at_ns)})"
+    return violation_at(history, expected, text, at_ns, *evidence, awaited=awaited)
 
 
 def violated(

@@ -72,6 +72,13 @@ def failed_steps(history: History) -> tuple[list[Event], list[Event]]:
     return [event for event in failed if event not in excused], excused
 
 
+def time_of_step(history: History, ended: Event) -> tuple[int, int]:
+    """Begin and end of the step that this event ended."""
+    begun = [each for each in history.of(EventKind.STEP_BEGAN) if each.seq < ended.seq]
+    began = [each.at_ns for each in begun if each.data.get("step") == ended.data.get("step")]
+    return max(began, default=0), ended.at_ns
+
+
 def _is_fault_in_force(history: History, at: Event) -> bool:
     begun = {event.data["fault_id"] for event in history.of(EventKind.FAULT_BEGAN) if event.seq < at.seq}
     healed = {event.data["fault_id"] for event in history.of(EventKind.FAULT_HEALED) if event.seq < at.seq}

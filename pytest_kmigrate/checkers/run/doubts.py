@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.run.deaths import unexpected_deaths
+from pytest_kmigrate.checkers.run.losses import loss_of
+from pytest_kmigrate.checkers.run.pressure import standstills
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.faults import NOTHING
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 
@@ -26,34 +30,59 @@ def doubts(history: History) -> list[Doubt]:
     return [
         *machine_troubles(history),
         *harness_troubles(history),
+        *(Doubt(each.kind, each.text, each.event) for each in standstills(history)),
         *deaths_as_doubts(history),
         *unwitnessed_faults(history),
     ]
 
 
-def not_blamed(verdict: Verdict, because: str) -> Verdict:
-    """The verdict of a run whose machine lacked something: what did not happen in time is INCONCLUSIVE, not Kafka's."""
-    verdict = verdict.about_each(_not_blamed(each, because) for each in verdict.about)
+def not_blamed(verdict: Verdict, kind: Kind, because: str) -> Verdict:
+    """The verdict of a run that lacked part of its machine or harness: what did not come in time is not Kafka's.
+
+    Such a violation becomes INCONCLUSIVE of this kind (INFRA, HARNESS).
+    """
+    verdict = verdict.about_each(_not_blamed(each, kind, because) for each in verdict.about)
     if (verdict.outcome, verdict.kind) != (Outcome.VIOLATES, Kind.LIVENESS):
         return verdict
     text = f"{because} - so Kafka is not to blame that {verdict.summary}"
-    return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=Kind.INFRA, summary=text, violations=(), count=0)
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=text, violations=(), count=0)
 
 
-def _not_blamed(about: About, because: str) -> About:
+def _not_blamed(about: About, kind: Kind, because: str) -> About:
     if (about.outcome, about.kind) != (Outcome.VIOLATES, Kind.LIVENESS):
         return about
-    return replace(about, outcome=Outcome.INCONCLUSIVE, kind=Kind.INFRA, summary=because, observed=())
+    return replace(about, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=because, observed=(), awaited=())
+
+
+def spared(history: History) -> Doubt | None:
+    """What this run lacked of machine or harness, so that no liveness can be judged; None if it lacked nothing."""
+    loss = loss_of(history)
+    if loss is not None:
+        return Doubt(Kind.HARNESS, _trouble(loss.data), loss)
+    return next(iter(machine_troubles(history)), None)
 
 
 def machine_troubles(history: History) -> list[Doubt]:
-    """What this machine lacked: room, memory, files, addresses."""
+    """What this machine lacked: room, memory, files, addresses.
+
+    What a node complains of while a fault of the run takes something from it is the fault's doing, not the machine's.
+    """
     deaths = [event for event in history.of(EventKind.NODE_DIED) if event.data.get("cause")]
     found = [
         *(Doubt(Kind.INFRA, f"{event.node} died of this machine: {event.data['cause']}", event) for event in deaths),
         *(Doubt(Kind.INFRA, _trouble(event.data), event) for event in _troubles(history) if _is_of_the_machine(event)),
     ]
-    return sorted(found, key=lambda doubt: doubt.event.seq)
+    return sorted((each for each in found if not _is_planted(history, each.event)), key=lambda doubt: doubt.event.seq)
+
+
+def _is_planted(history: History, complaint: Event) -> bool:
+    """Whether a fault that may take something from a node was in force on this one before it complained.
+
+    An effect that is not declared may take anything. A complaint without a node is of the machine.
+    """
+    applied = [event for event in history.of(EventKind.FAULT_APPLIED) if event.seq < complaint.seq]
+    on_it = [event for event in applied if complaint.node is not None and complaint.node in targets_of(event)]
+    return any(event.data.get("takes") != NOTHING for event in on_it)
 
 
 def doubted(verdict: Verdict, kind: Kind, because: str) -> Verdict:
@@ -73,7 +102,7 @@ def _doubted(about: About, kind: Kind, because: str) -> About:
 
 def harness_troubles(history: History) -> list[Doubt]:
     """What the harness itself failed to do."""
-    found = (event for event in _troubles(history) if not _is_of_the_machine(event))
+    found = [event for event in _troubles(history) if not _is_of_the_machine(event)]
     return [Doubt(Kind.HARNESS, _trouble(event.data), event) for event in found]
 
 

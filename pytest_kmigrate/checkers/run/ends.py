@@ -48,8 +48,10 @@ def _by_requirement(history: History, ends: Sequence[ExpectedEnd]) -> Iterator[A
         missing = [each for each in of if _is_missing(each)]
         unexplained = [each for each in of if _is_unexplained(each)]
         if missing:
-            observed = tuple(f"{each.node}: {_violation(history, each).observed}" for each in missing)
-            yield About(requirement, Outcome.VIOLATES, Kind.LIVENESS, len(of), observed[0], observed)
+            found = [_violation(history, each) for each in missing]
+            observed = tuple(f"{each.node}: {one.observed}" for each, one in zip(missing, found, strict=True))
+            awaited = tuple(one.awaited for one in found)
+            yield About(requirement, Outcome.VIOLATES, Kind.LIVENESS, len(of), observed[0], observed, awaited)
         elif unexplained:
             text = _unexplained(unexplained[0])
             yield About(requirement, Outcome.INCONCLUSIVE, Kind.VACUOUS, len(of), text)
@@ -80,4 +82,5 @@ def _violation(history: History, each: ExpectedEnd) -> Violation:
     if each.end is not None:
         evidence = f"event {each.end.seq}"
         return timed_violation(history, expected, "it ended with exit code 0", each.end.at_ns, evidence)
-    return timed_violation(history, expected, "it did not end", expectation.at_ns, f"event {expectation.seq}")
+    evidence, awaited = f"event {expectation.seq}", (int(str(expectation.data["began_ns"])), expectation.at_ns)
+    return timed_violation(history, expected, "it did not end", expectation.at_ns, evidence, awaited=awaited)

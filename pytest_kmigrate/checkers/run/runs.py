@@ -11,6 +11,9 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
+_BEFORE_NS = 60_000_000_000
+"""So long before the end of a node its cause may lie: longer than its sessions last."""
+
 
 def _has_faults(history: History) -> bool:
     """Whether a fault was asked for, begun or not."""
@@ -91,4 +94,5 @@ def _thread_death(history: History, event: Event) -> Violation:
 
 
 def _of_node(history: History, event: Event, expected: str, observed: str) -> Violation:
-    return violation_at(history, expected, observed, event.at_ns, f"event {event.seq}", f"logs/{event.node}/")
+    evidence, awaited = (f"event {event.seq}", f"logs/{event.node}/"), (event.at_ns - _BEFORE_NS, event.at_ns)
+    return violation_at(history, expected, observed, event.at_ns, *evidence, awaited=awaited)

@@ -1,7 +1,7 @@
 """Whether a state of a document came to a value, and what that proves; documents declare checks of it."""
 
 from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import failed_steps, when
+from pytest_kmigrate.checkers.evidence.moments import failed_steps, time_of_step, when
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.checkers.run.doubts import harness_troubles, machine_troubles
 from pytest_kmigrate.model.event import Event
@@ -30,7 +30,9 @@ def state_reached(history: History, check: str, name: str, value: str) -> Verdic
     if not blamed:
         return inconclusive(check, Kind.VACUOUS, f"{value} not reached, and no step towards it failed; last: {last}")
     observed = f"stayed in {last}; {_failure(history, blamed[-1])}"
-    violation = violation_at(history, f"{value} is reached", observed, blamed[-1].at_ns, f"event {blamed[-1].seq}")
+    at_ns, awaited = blamed[-1].at_ns, time_of_step(history, blamed[-1])
+    evidence = f"event {blamed[-1].seq}"
+    violation = violation_at(history, f"{value} is reached", observed, at_ns, evidence, awaited=awaited)
     return violates(check, Kind.LIVENESS, [violation], f"{value} was not reached: {observed}")
 
 

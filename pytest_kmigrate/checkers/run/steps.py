@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from pytest_kmigrate.checkers.evidence.expectations import by_requirement, claimed, unmet
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
-from pytest_kmigrate.checkers.evidence.moments import failed_steps
+from pytest_kmigrate.checkers.evidence.moments import failed_steps, time_of_step
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import (
     About,
@@ -40,6 +40,7 @@ def steps_completed(history: History) -> Verdict:
                 str(event.data.get("reason")),
                 event.at_ns,
                 f"event {event.seq}",
+                awaited=time_of_step(history, event),
             )
             for event in blamed
         ]
@@ -78,6 +79,7 @@ def _judged(history: History) -> Verdict:
             f"{event.data['observed']} after {event.data['within_s']} s",
             event.at_ns,
             f"event {event.seq}",
+            awaited=_of_expectation(event),
         )
         for event in wrong
     ]
@@ -95,7 +97,13 @@ def _by_requirement(history: History) -> Iterator[About]:
                 f"{wrong[0].data['name']}: expected {wrong[0].data['expected']}; observed {wrong[0].data['observed']}"
             )
             observed = tuple(f"{event.data['name']}: {event.data['observed']}" for event in wrong)
-            yield About(requirement, Outcome.VIOLATES, Kind(str(wrong[0].data["kind"])), len(events), text, observed)
+            kind, awaited = Kind(str(wrong[0].data["kind"])), tuple(map(_of_expectation, wrong))
+            yield About(requirement, Outcome.VIOLATES, kind, len(events), text, observed, awaited)
         else:
             text = ", ".join(str(event.data["name"]) for event in events)
             yield About(requirement, Outcome.CONFORMS, None, len(events), text)
+
+
+def _of_expectation(event: Event) -> tuple[int, int]:
+    """When it was awaited."""
+    return event.at_ns - int(str(event.data.get("took_ms", 0))) * 1_000_000, event.at_ns

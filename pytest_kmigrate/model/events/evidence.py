@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pytest_kmigrate.model.event import Ending, EventData, EventKind
 
@@ -154,6 +154,10 @@ class ChecksRequested(EventData):
     """The checks to judge: each its ``name`` and ``arguments``."""
 
 
+PartOfHarness = Literal["links", "supervisor", "engine", "clients"]
+"""What a run cannot do without: the links' proxies, the owner of all processes, the container engine, the clients."""
+
+
 @dataclass(frozen=True)
 class HarnessTrouble(EventData):
     """A failure of our own, not of Kafka: verdicts that would conform become INCONCLUSIVE."""
@@ -165,3 +169,26 @@ class HarnessTrouble(EventData):
     """The error as text."""
     of_machine: bool | None = None
     """True if this machine lacked something: what did not happen in time is then not Kafka's; missing otherwise."""
+    lost: PartOfHarness | None = None
+    """The part that is gone from this moment on: nothing is judged by what was recorded later; missing otherwise."""
+
+
+@dataclass(frozen=True)
+class MachinePressure(EventData):
+    """How this machine was used between ``from_ns`` and the event; spans in which it was not busy are left out."""
+
+    event_kind: ClassVar = EventKind.MACHINE_PRESSURE
+    from_ns: int
+    """When the span began, in nanoseconds since the run began."""
+    waiting: float
+    """Threads of the whole machine that were ready to run and waited, per processor, on average."""
+    foreign: float
+    """Share (0 to 1) of all processors' time that processes outside the run used."""
+    late_ms: int
+    """Milliseconds that the span lasted longer than planned: pytest stood still, or got no processor."""
+    memory: float | None = None
+    """Share (0 to 1) of the span in which every thread that could run waited for memory; missing without PSI."""
+    io: float | None = None
+    """Share (0 to 1) of the span in which every thread that could run waited for a disk; missing without PSI."""
+    foreign_io: float | None = None
+    """Share (0 to 1) of the bytes read and written on disks that were of others than the run; missing if unknown."""

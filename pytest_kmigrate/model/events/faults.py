@@ -6,6 +6,9 @@ from typing import ClassVar
 
 from pytest_kmigrate.model.event import EventData, EventKind
 
+NOTHING = "nothing"
+"""What a fault takes of this machine that disturbs processes, links or znodes alone."""
+
 
 @dataclass(frozen=True)
 class FaultBegan(EventData):
@@ -33,6 +36,8 @@ class FaultApplied(EventData):
     """Names of the nodes it acts on."""
     began: int
     """``seq`` of the fault-began event."""
+    takes: str | None = None
+    """What the nodes lack by it, such as ``disk``, or ``nothing``; missing if the fault does not declare it."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """What is judged of a run whose machine lacked something: Kafka is blamed for nothing that did not happen in time."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.judging.judge import judged, outcome_of
@@ -48,3 +50,25 @@ def test_trouble_of_the_harness_blames_as_before() -> None:
     """Its own trouble makes nothing red conform, and nothing red INCONCLUSIVE."""
     own = event(EventKind.HARNESS_TROUBLE, 6, what="clients", error="gone")
     assert outcome_of(judged(history([sent(0), read_back(0)], [*STUCK, own, CHECKS]))) is Outcome.VIOLATES
+
+
+def _fault(**declared: object) -> list[Event]:
+    began = event(EventKind.FAULT_BEGAN, 2, fault="fill-disk(broker-1)", fault_id="f", effect="filldisk", trigger="now")
+    return [began, event(EventKind.FAULT_APPLIED, 2, fault_id="f", targets=["broker-1"], began=0, **declared)]
+
+
+@pytest.mark.parametrize(
+    ("declared", "outcome"),
+    [
+        ({"takes": "disk"}, Outcome.VIOLATES),
+        ({}, Outcome.VIOLATES),  # it may have taken anything
+        ({"takes": "nothing"}, Outcome.INCONCLUSIVE),  # a process was killed, and the disk is full
+    ],
+)
+def test_a_disk_that_a_fault_filled_excuses_nothing(declared: dict[str, object], outcome: Outcome) -> None:
+    """The test wanted to see what Kafka does then."""
+    full = replace(FULL, node="broker-1")
+    bitten = event(EventKind.FAULT_WITNESSED, 3, fault_id="f", witness="full")
+    healed = event(EventKind.FAULT_HEALED, 4, fault_id="f", fault="fill-disk(broker-1)")
+    events = [STUCK[0], *_fault(**declared), bitten, healed, STUCK[1], STUCK[2], full, CHECKS]
+    assert outcome_of(judged(history([sent(0), read_back(0)], events))) is outcome

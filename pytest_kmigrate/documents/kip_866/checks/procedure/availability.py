@@ -82,4 +82,4 @@ def _violated(history: History, rows: ByRequirement, row: str, place: str, gap: 
     began_ns, ended_ns = gap
     observed = f"none was for {span(ended_ns - began_ns)} (from {when(history, began_ns)})"
     expected = f"some write to {place} is acknowledged every {span(_MOST_NS)} while writers try"
-    rows.violated(row, violation_at(history, expected, observed, began_ns), Kind.LIVENESS)
+    rows.violated(row, violation_at(history, expected, observed, began_ns, awaited=gap), Kind.LIVENESS)

@@ -1,0 +1,91 @@
+"""What is judged of a run under pressure: nothing that did not come in time because others kept the machine busy."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.judging.judge import judged, outcome_of
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+from tests.unit.checkers.histories import MS, Row, event, history, read_back, sent
+
+S = 1000
+CHECKS = event(
+    EventKind.CHECKS,
+    60 * S,
+    checks=[{"name": "longest_time_without_acked_write", "arguments": {"at_most_s": 9}}],
+)
+GAP = [sent(0, ended_ns=MS), sent(1, began_ns=20 * S * MS, ended_ns=32 * S * MS), read_back(0), read_back(1)]
+"""No write was acknowledged from 20 s to 32 s."""
+BUSY = {"waiting": 21.0, "foreign": 0.9}
+
+
+def pressure(from_s: float, to_s: float, **measured: Any) -> Event:
+    """One span of the machine."""
+    return event(EventKind.MACHINE_PRESSURE, int(to_s * S), from_ns=int(from_s * S) * MS, **measured)
+
+
+def gap(*spans: Event, rows: Sequence[Row] = GAP) -> Verdict:
+    """The verdict about the time without writes."""
+    (found,) = [
+        each for each in judged(history(rows, [*spans, CHECKS])) if each.check == "longest_time_without_acked_write"
+    ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("measured", "kind"),
+    [
+        (BUSY, Kind.INFRA),
+        ({"memory": 0.5}, Kind.INFRA),
+        ({"io": 0.8, "foreign_io": 0.9}, Kind.INFRA),
+        ({"late_ms": 9_000}, Kind.HARNESS),
+    ],
+)
+def test_no_liveness_is_violated_under_pressure(measured: dict[str, Any], kind: Kind) -> None:
+    """From 22 s to 31 s others had the processors, the memory, the disk; or pytest stood still."""
+    verdict = gap(pressure(22, 31, **measured))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.INCONCLUSIVE, kind, 0)
+    assert "Kafka is not to blame" in verdict.summary
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        [],
+        [pressure(0, 19, **BUSY)],  # before
+        [pressure(33, 50, **BUSY)],  # after
+        [pressure(20, 22, **BUSY)],  # too short to explain 12 s
+        [pressure(20, 32, waiting=3.0, foreign=0.9)],  # as two clusters that start
+        [pressure(20, 32, waiting=21.0, foreign=0.1)],  # the run's own traffic
+        [pressure(20, 32, io=0.8, foreign_io=0.1)],  # the run's own writes
+        [pressure(20, 32, late_ms=300)],
+    ],
+)
+def test_other_pressure_excuses_nothing(spans: list[Event]) -> None:
+    """None, at another time, too short, too little, or of the run itself."""
+    assert (gap(*spans).outcome, gap(*spans).kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+
+
+def test_short_spans_add_up() -> None:
+    """Each is too short by itself."""
+    assert gap(pressure(21, 23, **BUSY), pressure(28, 30, **BUSY)).outcome is Outcome.INCONCLUSIVE
+
+
+def test_what_was_lost_stays_lost() -> None:
+    """Pressure loses no acknowledged record."""
+    checks = event(EventKind.CHECKS, 60 * S, checks=[{"name": "no_acked_record_lost"}])
+    assert outcome_of(judged(history([*GAP, sent(2)], [pressure(0, 60, **BUSY), checks]))) is Outcome.VIOLATES
+
+
+def test_pressure_alone_makes_nothing_doubtful() -> None:
+    """What came in time came in time."""
+    assert gap(pressure(0, 60, **BUSY), rows=GAP[:1]).outcome is Outcome.CONFORMS
+
+
+def test_a_harness_that_stood_still_proves_nothing() -> None:
+    """It observed nothing in that time."""
+    verdict = gap(pressure(5, 32, late_ms=25_000), rows=GAP[:1])
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
+    assert "the harness stood still for 25.0 s" in verdict.summary
