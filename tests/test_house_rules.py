@@ -16,9 +16,9 @@ from pytest_kmigrate.topology.loading import find, load, shipped
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("pytest_kmigrate", "fixtures", "reports")
-MOST_LINES_PER_FILE = 300
+MOST_LINES_PER_FILE = 450
 MOST_LINES_PER_FUNCTION = 50
-MOST_FILES_PER_FOLDER = 18
+MOST_FILES_PER_FOLDER = 30
 MOST_LINES_OF_SPEECH = 40
 """A ratchet: it may only fall. Verbs of speech and pronouns without a noun hide who does what."""
 NOT_WRITTEN_BY_HAND = (".lock", ".json", ".jsonl")
@@ -103,14 +103,14 @@ def imported(path: Path) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def test_files_are_short() -> None:
-    """No file of code is longer than 300 lines."""
+    """No file of code is longer than 450 lines."""
     code = (".py", ".js", ".css", ".html")
     long = {named(path): len(path.read_text().splitlines()) for path in ours() if path.suffix in code}
     assert {name: lines for name, lines in long.items() if lines > MOST_LINES_PER_FILE} == {}
 
 
 def test_folders_are_not_crowded() -> None:
-    """No folder holds more than 18 Python files side by side."""
+    """No folder holds more than 30 Python files side by side."""
     crowded = Counter(str(path.parent.relative_to(ROOT)) for path in python())
     assert {folder: files for folder, files in crowded.items() if files > MOST_FILES_PER_FOLDER} == {}
 

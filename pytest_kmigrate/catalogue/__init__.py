@@ -91,6 +91,8 @@ class KnownBug:
     """Where Kafka's maintainers track it."""
     requirements: tuple[str, ...] = ()
     """The requirements that it breaks by itself. Others it may hit in a run, which is not counted against them."""
+    is_deviation: bool = False
+    """Whether it is a row of ``deviations.toml``, which is about its own requirement alone."""
 
     @property
     def expectation(self) -> str:
@@ -246,6 +248,7 @@ def _as_known_bug(deviation: Deviation) -> KnownBug:
         consequence=deviation.consequence,
         ticket=deviation.ticket,
         requirements=(deviation.requirement,),
+        is_deviation=True,
     )
 
 

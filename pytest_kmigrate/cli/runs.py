@@ -39,6 +39,7 @@ def requirements(
             metavar="RUNS",
         ),
     ] = None,
+    strict: Annotated[bool, typer.Option(help="With --coverage: exit status 1 for known defects, too.")] = False,
 ) -> None:
     """List the requirements of a profile, and what runs show about them."""
     from pytest_kmigrate import catalogue
@@ -46,11 +47,10 @@ def requirements(
 
     if covered_by:
         from pytest_kmigrate.judging.coverage import coverage
-        from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
 
         found = coverage(profile, *covered_by)
         _show_coverage(found)
-        raise typer.Exit(EXIT_STATUS[merged(row.worst for row in found.rows if row.worst is not None)])
+        raise typer.Exit(found.exit_status(is_strict=strict))
     listed = catalogue.requirements(profile)
     show(("id", "level", "area", "statement"), [(each.id, each.level, each.area, each.statement) for each in listed])
     say(f"{len(listed)} requirements of {profile}")
@@ -130,19 +130,15 @@ def replay(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RU
 
 
 def _show_coverage(found: "Coverage") -> None:
+    from pytest_kmigrate.checkers.tally import Word
     from pytest_kmigrate.cli.console import notify, say, show
-    from pytest_kmigrate.model.verdict import Outcome
 
-    rows = [
-        (row.requirement.id, row.requirement.level, row.state, str(row.runs), _judged_by(row)) for row in found.rows
-    ]
-    show(("id", "level", "worst outcome", "runs", "judged by"), rows)
+    rows = [(row.requirement.id, row.requirement.level, row.state, _judged_by(row)) for row in found.rows]
+    show(("id", "level", "state", "judged by"), rows)
     for sentence in found.unread:
         notify(sentence)
-    counts = ", ".join(f"{found.of(outcome)} {outcome.name}" for outcome in reversed(Outcome))
-    unasked = found.of(None)
-    asked = f"{len(found.counted) - unasked} asked ({counts}), {unasked} not asked"
-    say(f"{len(found.counted)} requirements over {found.runs} run{'s' * (found.runs != 1)}: {asked}")
+    counts = ", ".join(f"{found.of(word)} {word}" for word in Word if found.of(word))
+    say(f"{len(found.counted)} requirements over {found.runs} run{'s' * (found.runs != 1)}: {counts}")
 
 
 def _judged_by(row: "Covered") -> str:

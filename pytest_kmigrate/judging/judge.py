@@ -1,7 +1,8 @@
 """Judges a run from its folder alone: the same for a run just ended and for one of last year."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.checkers.registry import checker_of, general_checkers
@@ -14,6 +15,7 @@ from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.judging.speaking import declared, inapplicable, named_by_expectations, spoken, unseen, unspoken
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
+from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive, merged, not_applicable
@@ -45,55 +47,122 @@ def recorded_checks(history: History) -> list[Check]:
     return checks
 
 
-def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) -> list[Verdict]:
+@dataclass(frozen=True)
+class Trial:
+    """What the steps of judging look at: a run, and by what it is judged."""
+
+    history: History
+    """Up to the moment in which a part of the harness was lost, if one was."""
+    of: Document
+    asked: Sequence[Check]
+    checkers: CheckersByName
+    was_asked: bool = True
+    """Whether the test came to ask for its checks."""
+
+    @property
+    def claimed(self) -> Sequence[str]:
+        """The requirements that the test of the run claims."""
+        return self.history.header.requirements
+
+
+Step = Callable[[Trial, list[Verdict]], list[Verdict]]
+"""Takes the verdicts so far, and returns those that judging goes on with."""
+
+
+def judge(
+    history: History, asked: Sequence[Check], checkers: CheckersByName, of: Document | None = None
+) -> list[Verdict]:
     """One verdict per check that was asked for, in their order, then one per checker that judges every run.
 
-    Each has an outcome for each requirement it speaks for. A violation stands whatever else happened; only where this
-    machine lacked something is nothing violated that did not happen in time, and nothing is judged by what came after
-    a part of the harness was lost. A check that holds in a run in which the harness had trouble, a node died
-    unexpectedly or a fault was not witnessed proves nothing: it becomes INCONCLUSIVE, and its summary gives the reason.
-    One that needs what the provider of the run did not offer is NOT_APPLICABLE, also where it would judge the run
-    unasked. WrongUseError for a check of no known name.
+    Each has an outcome for each requirement it speaks for. ``of``: the document that judges, if not the run's own.
+    WrongUseError for a check of no known name.
     """
-    history = until_loss(history)
-    named = {check.name: _checker(check.name, checkers) for check in asked}
-    unasked = [each for each in checkers.values() if each.name not in named and _judges(each, history)]
-    found = [_judged(named[check.name], history, check) for check in asked]
-    found += [replace(_judged(each, history, Check(each.name)), standing=bool(each.requirements)) for each in unasked]
-    claimed, owned = history.header.requirements, declared(checkers.values())
-    by = [*(named[check.name] for check in asked), *unasked]
-    owned |= named_by_expectations(history)
-    free = [each for each in claimed if each not in owned]
-    found = [
-        spoken(verdict, each, free if number < len(asked) else (), history)
-        for number, (verdict, each) in enumerate(zip(found, by, strict=True))
-    ]
-    if lacking := spared(history):
-        found = [not_blamed(verdict, lacking.kind, lacking.text) for verdict in found]
-    reasons = doubts(history)
-    if reasons:
-        because = "; ".join(reason.text for reason in reasons)
-        found = [doubted(verdict, reasons[0].kind, because) for verdict in found]
-    return [*found, *unspoken(found, claimed)]
+    trial = Trial(until_loss(history), of or document(history.header.profile), asked, checkers)
+    return reduce(lambda verdicts, step: step(trial, verdicts), STEPS, [])
 
 
 def judged(history: History) -> list[Verdict]:
-    """The verdicts on a history; of a test that ended before it asked for any, at best inconclusive ones.
-
-    One that ended since the provider cannot do what it needs is not applicable; a violation stands all the same.
-    """
+    """The verdicts on a history; of a test that ended before it asked for any, at best inconclusive ones."""
     checkers = by_name([*general_checkers(), *document(history.header.profile).checks])
-    found = judge(history, recorded_checks(history), checkers)
-    verdicts = explained(history, found, document(history.header.profile).diagnoses)
-    if history.header.extra.get("observed"):
-        verdicts = [*verdicts, *unseen(verdicts, [each.id for each in requirements(history.header.profile)])]
-    if history.of(EventKind.CHECKS):
+    asked, of = recorded_checks(history), document(history.header.profile)
+    trial = Trial(until_loss(history), of, asked, checkers, was_asked=bool(history.of(EventKind.CHECKS)))
+    return reduce(lambda verdicts, step: step(trial, verdicts), (*STEPS, *AT_THE_END), [])
+
+
+def each_check(trial: Trial, _: list[Verdict]) -> list[Verdict]:
+    """1. Each check that was asked for, then each that judges every run, speaks for its requirements."""
+    history, checkers = trial.history, trial.checkers
+    named = {check.name: _checker(check.name, checkers) for check in trial.asked}
+    unasked = [each for each in checkers.values() if each.name not in named and _judges(each, history)]
+    found = [_judged(named[check.name], history, check) for check in trial.asked]
+    found += [replace(_judged(each, history, Check(each.name)), standing=bool(each.requirements)) for each in unasked]
+    owned = declared(checkers.values()) | named_by_expectations(history)
+    free = [each for each in trial.claimed if each not in owned]
+    by = [*(named[check.name] for check in trial.asked), *unasked]
+    return [
+        spoken(verdict, each, free if number < len(trial.asked) else (), history)
+        for number, (verdict, each) in enumerate(zip(found, by, strict=True))
+    ]
+
+
+def without_what_is_ours(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
+    """2. What did not happen in time on a machine, or in a harness, that lacked something is not Kafka's."""
+    lacking = spared(trial.history)
+    return [not_blamed(each, lacking.kind, lacking.text) for each in verdicts] if lacking else verdicts
+
+
+def with_claims_left(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
+    """3. A requirement that the test claims and that nothing could have violated is INCONCLUSIVE."""
+    return [*verdicts, *unspoken(verdicts, trial.claimed)]
+
+
+def with_causes(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
+    """4. A violation has the known bugs and deviations that explain it; whatever else happened, it stands."""
+    header = replace(trial.history.header, profile=trial.of.id)
+    return explained(replace(trial.history, header=header), verdicts, trial.of.diagnoses)
+
+
+def with_doubts(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
+    """5. What conforms in a run that had trouble, an unexpected death or an unwitnessed fault is INCONCLUSIVE.
+
+    Where known bugs explain all of that, the run shows nothing about requirements but what it violates.
+    """
+    reasons = doubts(trial.history)
+    if not reasons:
         return verdicts
-    lacking = history.of(EventKind.NOT_OFFERED)
+    known = {each.doubt for each in trial.checkers.values() if each.doubt and _is_known(verdicts, each)}
+    because, is_known = "; ".join(each.text for each in reasons), all(each.of in known for each in reasons)
+    return [doubted(each, reasons[0].kind, because, is_known=is_known) for each in verdicts]
+
+
+def of_an_operator(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
+    """6. What an observed procedure shows nothing of is NOT_APPLICABLE."""
+    if not trial.history.header.extra.get("observed"):
+        return verdicts
+    return [*verdicts, *unseen(verdicts, [each.id for each in requirements(trial.history.header.profile)])]
+
+
+def of_an_early_end(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
+    """7. Nothing conforms in a run whose test ended before it asked for its checks.
+
+    One that ended since the provider cannot do what it needs is NOT_APPLICABLE; a violation stands all the same. One
+    that ended by a known bug shows nothing about requirements but what it violates.
+    """
+    if trial.was_asked:
+        return verdicts
+    lacking = trial.history.of(EventKind.NOT_OFFERED)
     if lacking:
-        red = [verdict for verdict in verdicts if verdict.outcome is Outcome.VIOLATES]
-        return [*red, inapplicable(lacking[-1], history.header.requirements)]
-    return [doubted(verdict, Kind.VACUOUS, _UNFINISHED) for verdict in verdicts]
+        red = [each for each in verdicts if each.outcome is Outcome.VIOLATES]
+        return [*red, inapplicable(lacking[-1], trial.claimed)]
+    is_known = _is_known(verdicts, *(each for each in trial.checkers.values() if each.ends_test))
+    return [doubted(each, Kind.VACUOUS, _UNFINISHED, is_known=is_known) for each in verdicts]
+
+
+STEPS: Sequence[Step] = (each_check, without_what_is_ours, with_claims_left, with_causes, with_doubts)
+"""The steps of judging by any document, in their order."""
+
+AT_THE_END: Sequence[Step] = (of_an_operator, of_an_early_end)
+"""Those of judging a run by its own document."""
 
 
 def judge_folder(folder: RunFolder) -> Judgement:
@@ -114,6 +183,13 @@ def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
 
 def _judges(each: AnyChecker, history: History) -> bool:
     return each.in_every_run is not None and (bool(_lacking(each, history.header)) or each.in_every_run(history))
+
+
+def _is_known(verdicts: Iterable[Verdict], *checkers: AnyChecker) -> bool:
+    """Whether one of these checkers found a violation, and known bugs explain each that they found."""
+    names = {each.name for each in checkers}
+    red = [each for each in verdicts if each.check in names and each.outcome is Outcome.VIOLATES]
+    return bool(red) and all(each.known_bugs for each in red)
 
 
 def _lacking(each: AnyChecker, header: RunHeader) -> list[str]:

@@ -5,59 +5,167 @@ given more than once has several folders of runs. Exit status 0 when the page is
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from pytest_kmigrate.judging.coverage import Coverage, Covered, coverage
+from pytest_kmigrate.catalogue import KnownBug, Requirement, all_departures
+from pytest_kmigrate.checkers.tally import CLASSES, Tally, Word
+from pytest_kmigrate.judging.coverage import Coverage, coverage
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
-from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports.pages.drawing import WORDS
 from pytest_kmigrate.reports.pages.markup import code, escaped, table
 from pytest_kmigrate.reports.suite_tests import ended_by_mistake
 
-_UNJUDGED = "not judged"
+_GRAVE = (Word.VIOLATION, Word.DEFECT)
+_MILD = (Word.DEPARTURE, Word.REMARK)
+_HEADS = {
+    Word.VIOLATION: "new violations",
+    Word.DEFECT: "defects",
+    Word.DEPARTURE: "departures",
+    Word.REMARK: "remarks",
+    Word.INCONCLUSIVE: "inconclusive",
+    Word.CONFORMS: "conform",
+    Word.NOT_APPLICABLE: "do not apply",
+    Word.NOT_JUDGED: "not judged",
+}
 
 
-def matrix(profile: str, runs: Mapping[str, Sequence[Path]]) -> dict[str, Coverage]:
-    """Release -> what its runs say about each requirement; WrongUseError for a folder without runs."""
-    return {release: coverage(profile, *folders) for release, folders in runs.items()}
+@dataclass(frozen=True)
+class Cell:
+    """A requirement on one release."""
+
+    tally: Tally
+    latent: tuple[str, ...] = ()
+    """Races that break it on another release, that this one has by its code, and that no run of it met."""
+
+    @property
+    def word(self) -> Word:
+        """Where it stands: runs that did not meet a race of this release do not show that it is gone."""
+        if not self.latent or self.tally.word in (*CLASSES, Word.VIOLATION):
+            return self.tally.word
+        return min((Word(_known()[each].class_) for each in self.latent), key=CLASSES.index)
+
+    def __str__(self) -> str:
+        """The word, by what, and in k of n runs."""
+        found = self.tally
+        by = [f"{escaped(known)} ({runs} of {found.n})" for known, runs in found.by]
+        by += [f"not explained ({found.new} of {found.n})"] if found.new else []
+        by += [f"{escaped(known)}, a race (0 of {found.n})" for known in self.latent]
+        hit = "".join(f", hit by {escaped(known)} in {runs}" for known, runs in found.hit_by)
+        runs = found.n or found.inconclusive or found.not_applicable
+        return f"{self.word}: {', '.join(by)}{hit}" if by else f"{self.word}{f' ({runs})' if runs else ''}{hit}"
 
 
-def page(profile: str, found: Mapping[str, Coverage]) -> str:
-    """A table of outcomes by release, then a row per requirement: its state on each, and in how many runs."""
-    releases = list(found)
-    first = next(iter(found.values()))
-    counts = [
-        (code(release), str(each.runs), *(str(each.of(outcome)) for outcome in Outcome), str(each.of(None)))
-        for release, each in found.items()
+@dataclass(frozen=True)
+class Matrix:
+    """A document's requirements against releases."""
+
+    releases: Mapping[str, Coverage]
+
+    @cached_property
+    def rows(self) -> dict[str, list[Cell]]:
+        """By the id of each requirement that counts, its cell on each release."""
+        return {row.id: self._cells(number) for number, row in self._counted()}
+
+    def named_in(self, ids: Iterable[str]) -> list[KnownBug]:
+        """The known bugs and deviations that the cells of these rows name, the gravest first."""
+        cells = [cell for row in ids for cell in self.rows[row]]
+        named = {known for cell in cells for known in [*(each for each, _ in cell.tally.by), *cell.latent]}
+        return sorted((_known()[each] for each in named if each in _known()), key=lambda bug: (-bug.severity, bug.id))
+
+    def levels(self) -> dict[str, str]:
+        """By id, the level of each requirement that counts."""
+        return {row.id: row.level for _, row in self._counted()}
+
+    def _counted(self) -> list[tuple[int, Requirement]]:
+        first = next(iter(self.releases.values()))
+        return [(n, row.requirement) for n, row in enumerate(first.rows) if row.requirement.covered_by is None]
+
+    def _cells(self, number: int) -> list[Cell]:
+        tallies = {release: found.rows[number].tally for release, found in self.releases.items()}
+        races = {known for each in tallies.values() for known, _ in each.by if _is_race(known)}
+        return [Cell(each, _latent(each, races, release)) for release, each in tallies.items()]
+
+
+def _latent(found: Tally, races: Iterable[str], release: str) -> tuple[str, ...]:
+    met = {known for known, _ in found.by}
+    return tuple(sorted(each for each in races if found.n and each not in met and _known()[each].breaks(release)))
+
+
+def _is_race(known: str) -> bool:
+    return known in _known() and _known()[known].reachability == "race"
+
+
+def _known() -> dict[str, KnownBug]:
+    return {each.id: each for each in all_departures()}
+
+
+def matrix(profile: str, runs: Mapping[str, Sequence[Path]]) -> Matrix:
+    """What the runs of each release show about each requirement; WrongUseError for a folder without runs."""
+    return Matrix({release: coverage(profile, *folders) for release, folders in runs.items()})
+
+
+def page(profile: str, found: Matrix) -> str:
+    """Counts by release; then the requirements with defects and what these cost; departures, folded; the rest."""
+    worst = {row: min((cell.word for cell in cells), key=list(Word).index) for row, cells in found.rows.items()}
+    grave = [row for row, word in worst.items() if word in _GRAVE]
+    mild = [row for row, word in worst.items() if word in _MILD]
+    rest = [row for row in worst if row not in {*grave, *mild}]
+    parts = [f"# {profile} on releases of Apache Kafka", _how_to_read(profile), _counts(found)]
+    parts += ["## Defects", _rows(found, grave), "What they cost:", _costs(found.named_in(grave))] if grave else []
+    parts += ["## Departures and remarks", *_folded(f"{len(mild)} requirements", _rows(found, mild))] if mild else []
+    parts += _folded("What Kafka does instead", _costs(found.named_in(mild))) if mild else []
+    return "\n\n".join([*parts, "## All others", _rows(found, rest)])
+
+
+def _how_to_read(profile: str) -> str:
+    return (
+        "`make matrix` writes this page from run folders. A **defect**: Kafka breaks what the document asks, and a "
+        "user can be hurt. A **departure**: Kafka differs from the text on purpose or without harm. A **remark**: the "
+        "text is unclear, or the difference is not in the text. Each has its name and *k of n*: k of the n runs that "
+        "could have violated the requirement and gave an answer show it. A race with 0 of n was met on another "
+        "release, and this one has the same code. *Hit by*: a bug of another requirement came first in so many runs, "
+        "which therefore show nothing about this one. Not judged: no run could have violated it. Names are those of "
+        f"[docs/bugs-found.md](../bugs-found.md) and `documents/{profile.replace('-', '_')}/`; "
+        f"`kmigrate requirements --profile {profile}` lists what each requirement is."
+    )
+
+
+def _counts(found: Matrix) -> str:
+    rows = [
+        (code(release), str(each.runs), *(str(_of(found, column, word)) for word in _HEADS))
+        for column, (release, each) in enumerate(found.releases.items())
     ]
+    return table(("Kafka", "runs", *_HEADS.values()), rows)
+
+
+def _of(found: Matrix, column: int, word: Word) -> int:
+    return sum(cells[column].word is word for cells in found.rows.values())
+
+
+def _rows(found: Matrix, ids: Sequence[str]) -> str:
+    levels = found.levels()
+    rows = [(code(row), levels[row], *map(str, found.rows[row])) for row in ids]
+    return table(("requirement", "level", *found.releases), rows)
+
+
+def _costs(known: Sequence[KnownBug]) -> str:
     rows = [
         (
-            code(row.requirement.id),
-            row.requirement.level,
-            *(_state(found[release].rows[number]) for release in releases),
+            code(each.id) + (f" ({escaped(each.ticket)})" if each.ticket and each.ticket != each.id else ""),
+            str(each.severity),
+            escaped(each.symptom),
+            escaped(each.consequence),
+            ", ".join(each.fixed_in) or "nowhere",
         )
-        for number, row in enumerate(first.rows)
-        if row.requirement.covered_by is None
+        for each in known
     ]
-    how_to_read = (
-        "`make matrix` writes this page from run folders. A requirement conforms when every run that could have "
-        "violated it did not; the number says how many runs these were. A run that a known bug ended before its test "
-        "was over counts only for what it violates. What a requirement violates by is a known bug or a known deviation "
-        "where one is named ([docs/bugs-found.md](../bugs-found.md), "
-        f"`documents/{profile.replace('-', '_')}/deviations.toml`). Not judged: no run could have violated it. "
-        f"`kmigrate requirements --profile {profile}` says what each requirement is."
-    )
-    by_outcome = table(("Kafka", "runs", *(WORDS[each.name] for each in Outcome), _UNJUDGED), counts)
-    by_requirement = table(("requirement", "level", *releases), rows)
-    return "\n\n".join([f"# {profile} on releases of Apache Kafka", how_to_read, by_outcome, by_requirement])
+    return table(("name", "severity", "what Kafka does", "what it costs", "fixed in"), rows)
 
 
-def _state(row: Covered) -> str:
-    if row.worst is None:
-        return "untestable" if row.requirement.untestable else _UNJUDGED
-    known = f": {escaped(', '.join(row.known_bugs))}" if row.known_bugs else ""
-    return f"{WORDS[row.worst.name]}{known} ({row.runs})"
+def _folded(title: str, content: str) -> list[str]:
+    return [f"<details><summary>{title}</summary>", content, "</details>"]
 
 
 def _given(arguments: Sequence[str]) -> dict[str, list[Path]]:

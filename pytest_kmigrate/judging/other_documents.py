@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.documents import document, documents
-from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.judging.judge import judge, judged
 from pytest_kmigrate.model.checks import by_name
 from pytest_kmigrate.model.document import Document
@@ -18,7 +17,7 @@ from pytest_kmigrate.model.verdict import About, Outcome, Verdict, merged
 def judged_by(of: Document, history: History) -> list[Verdict]:
     """What a document's own checks say of a run of another one, which asked for none of them."""
     seen = replace(history, header=replace(history.header, profile=of.id, requirements=()))
-    return explained(seen, judge(seen, (), by_name(of.checks)), of.diagnoses)
+    return judge(seen, (), by_name(of.checks), of)
 
 
 def evidence_by(of: Document, history: History) -> list[Verdict]:

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pytest_kmigrate.catalogue import deviations, requirement
+from pytest_kmigrate.checkers.tally import Said
+from pytest_kmigrate.judging.grading import of_row
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 
 
@@ -25,6 +26,11 @@ class RowOutcome:
     reason: str = ""
     """The summary of the worst, unless it conforms."""
 
+    @property
+    def said(self) -> Said:
+        """What a tally counts of it."""
+        return Said(self.outcome, frozenset(self.known_as if self.is_explained else ()))
+
 
 def outcomes_by_requirement(verdicts: Iterable[Verdict]) -> dict[str, RowOutcome]:
     """The requirements that the verdicts of a run are about."""
@@ -33,7 +39,7 @@ def outcomes_by_requirement(verdicts: Iterable[Verdict]) -> dict[str, RowOutcome
         for about in verdict.about:
             row = found[about.requirement]
             if about.outcome is Outcome.VIOLATES:
-                row.known_as.update(_known_for(about.requirement, verdict.known_bugs))
+                row.known_as.update(of_row(about.requirement, verdict.known_bugs))
                 row.is_explained &= bool(verdict.known_bugs)
             if about.is_vacuous:
                 continue
@@ -42,9 +48,3 @@ def outcomes_by_requirement(verdicts: Iterable[Verdict]) -> dict[str, RowOutcome
                 row.outcome, row.kind = about.outcome, about.kind
                 row.reason = "" if about.outcome is Outcome.CONFORMS else about.summary or verdict.summary
     return dict(found)
-
-
-def _known_for(row: str, known: Iterable[str]) -> list[str]:
-    """Of what a verdict is known as, the bugs, and the deviations from this requirement."""
-    listed = {each.id: each.requirement for each in deviations(requirement(row).profile)}
-    return [each for each in known if listed.get(each, row) == row]

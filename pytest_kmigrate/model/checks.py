@@ -38,6 +38,10 @@ class Checker(Generic[P]):
     """What reports call its violation, where they list it beside the anomalies of client operations."""
     needs: Needs = frozenset()
     """What the provider of a run must be able to do for its evidence to be there."""
+    doubt: str = ""
+    """The doubt about a run (``Doubt.of``) that comes of the same thing: known here, it is known there."""
+    ends_test: bool = False
+    """Whether a test ends by what it judges, before it has asked for any check."""
     where: Mapping[str, Callable[[History], bool]] = field(default_factory=dict)
     """By requirement, which runs could have violated it; the others say nothing of it, whatever is judged there."""
 
@@ -78,11 +82,13 @@ def checker(
     in_every_run: Callable[[History], bool] | None = None,
     anomaly: str = "",
     needs: Iterable[Capability] = (),
+    doubt: str = "",
+    ends_test: bool = False,
 ) -> Callable[[Callable[Concatenate[History, P], Verdict]], Checker[P]]:
     """Declare a function of a History to be a checker; the function's docstring says what it claims."""
 
     def declared(judge: Callable[Concatenate[History, P], Verdict]) -> Checker[P]:
-        return Checker(judge, requirements, in_every_run, anomaly, frozenset(needs))
+        return Checker(judge, requirements, in_every_run, anomaly, frozenset(needs), doubt, ends_test)
 
     return declared
 

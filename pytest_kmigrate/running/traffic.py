@@ -11,7 +11,7 @@ from confluent_kafka.cimpl import NewPartitions
 from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
 from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
-from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.evidence import READING_BACK, HarnessTrouble
 from pytest_kmigrate.model.events.workloads import ClientsBegan, ClientsEnded
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role
@@ -146,7 +146,7 @@ class Traffic:
         except NodeDiedError:  # the clients themselves
             raise
         except ClusterError as error:
-            self._recorder.record(HarnessTrouble("reading back", str(error)))
+            self._recorder.record(HarnessTrouble(READING_BACK, str(error)))
             return None
 
     @contextmanager

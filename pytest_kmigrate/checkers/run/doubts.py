@@ -12,6 +12,9 @@ from pytest_kmigrate.model.events.faults import NOTHING
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 
+DEATH = "death of a node"
+"""What a doubt is of whose node ended unexpectedly."""
+
 SO_NOTHING_IS_PROVED = " - so it proves nothing that "
 """Stands in a doubted verdict between the reasons, which all verdicts of a run share, and what would have held."""
 
@@ -23,6 +26,8 @@ class Doubt:
     kind: Kind
     text: str
     event: Event
+    of: str = ""
+    """What it is of, where a check judges the same: ``DEATH``, or the part of the harness that had trouble."""
 
 
 def doubts(history: History) -> list[Doubt]:
@@ -85,31 +90,35 @@ def _is_planted(history: History, complaint: Event) -> bool:
     return any(event.data.get("takes") != NOTHING for event in on_it)
 
 
-def doubted(verdict: Verdict, kind: Kind, because: str) -> Verdict:
-    """The verdict with this doubt: what conformed is INCONCLUSIVE and says why; whatever else stands as it is."""
-    verdict = verdict.about_each(_doubted(each, kind, because) for each in verdict.about)
+def doubted(verdict: Verdict, kind: Kind, because: str, *, is_known: bool = False) -> Verdict:
+    """The verdict with this doubt: what conformed is INCONCLUSIVE and says why; whatever else stands as it is.
+
+    ``is_known``: the doubt comes of known bugs, which the run is red by; it shows nothing about requirements then.
+    """
+    verdict = verdict.about_each(_doubted(each, kind, because, is_known=is_known) for each in verdict.about)
     if verdict.outcome is not Outcome.CONFORMS:
         return verdict
     text = f"{because}{SO_NOTHING_IS_PROVED}{verdict.summary}"
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=text)
 
 
-def _doubted(about: About, kind: Kind, because: str) -> About:
+def _doubted(about: About, kind: Kind, because: str, *, is_known: bool) -> About:
     if about.outcome is not Outcome.CONFORMS:
         return about
-    return replace(about, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=because)
+    seen = 0 if is_known else about.seen
+    return replace(about, outcome=Outcome.INCONCLUSIVE, kind=kind, seen=seen, summary=because)
 
 
 def harness_troubles(history: History) -> list[Doubt]:
     """What the harness itself failed to do."""
-    found = [event for event in _troubles(history) if not _is_of_the_machine(event)]
-    return [Doubt(Kind.HARNESS, _trouble(event.data), event) for event in found]
+    found = (event for event in _troubles(history) if not _is_of_the_machine(event))
+    return [Doubt(Kind.HARNESS, _trouble(event.data), event, str(event.data.get("what"))) for event in found]
 
 
 def deaths_as_doubts(history: History) -> list[Doubt]:
     """Nodes that died unexpectedly: the test no longer ran under the conditions it assumed."""
     return [
-        Doubt(Kind.INFRA, f"{event.node} died by itself with exit code {event.data.get('exit_code')}", event)
+        Doubt(Kind.INFRA, f"{event.node} died by itself with exit code {event.data.get('exit_code')}", event, DEATH)
         for event in unexpected_deaths(history)
     ]
 

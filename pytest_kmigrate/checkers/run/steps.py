@@ -21,7 +21,7 @@ from pytest_kmigrate.model.verdict import (
 )
 
 
-@checker(in_every_run=always)
+@checker(in_every_run=always, ends_test=True)
 def steps_completed(history: History) -> Verdict:
     """Every migration step that was begun came to its end; progress is demanded only while no fault is in force.
 
@@ -53,7 +53,7 @@ def steps_completed(history: History) -> Verdict:
     return conforms(name, f"{counted(len(completed), 'migration step')} completed")
 
 
-@checker(in_every_run=lambda history: bool(claimed(history)))
+@checker(in_every_run=lambda history: bool(claimed(history)), ends_test=True)
 def expectations_met(history: History) -> Verdict:
     """Everything the test expected of the live cluster came true in the time it was given.
 

@@ -157,6 +157,9 @@ class ChecksRequested(EventData):
 PartOfHarness = Literal["links", "supervisor", "engine", "clients"]
 """What a run cannot do without: the links' proxies, the owner of all processes, the container engine, the clients."""
 
+READING_BACK = "reading back"
+"""The part of the harness that reads every partition to its end when traffic is over."""
+
 
 @dataclass(frozen=True)
 class HarnessTrouble(EventData):

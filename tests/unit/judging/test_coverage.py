@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.catalogue import requirements
+from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.judging.coverage import coverage
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Ending, EventKind
-from pytest_kmigrate.model.events.evidence import RunEnded
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, Violation, conforms, inconclusive, violates
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
@@ -26,7 +26,7 @@ def recorded(path: Path, *verdicts: Verdict) -> None:
         write_verdicts(RunFolder(path), verdicts)
 
 
-def test_the_worst_outcome_and_the_runs_are_counted(tmp_path: Path) -> None:
+def test_states_and_runs_are_counted(tmp_path: Path) -> None:
     """Two verdicts of one run count as one run; runs may lie deeper."""
     green = conforms("a", "all").speaking_for(FIRST, SECOND)
     doubted = inconclusive("b", Kind.HARNESS, "trouble").about_each([About(FIRST, Outcome.INCONCLUSIVE, seen=1)])
@@ -35,12 +35,12 @@ def test_the_worst_outcome_and_the_runs_are_counted(tmp_path: Path) -> None:
     recorded(tmp_path / "nightly" / "two", green)
 
     found = coverage("kip-866", tmp_path)
-    by_id = {row.requirement.id: (row.worst, row.runs) for row in found.rows}
-    assert by_id[FIRST] == (Outcome.INCONCLUSIVE, 2)
-    assert by_id[SECOND] == (Outcome.CONFORMS, 2)
+    states = {row.requirement.id: row.state for row in found.rows}
+    assert states[FIRST] == "conforms (1), 1 inconclusive"
+    assert states[SECOND] == "conforms (2)"
     assert found.runs == 2
-    assert found.of(Outcome.CONFORMS) == found.of(Outcome.INCONCLUSIVE) == 1
-    assert found.of(None) == len(found.counted) - 2
+    assert found.of(Word.CONFORMS) == 2
+    assert found.of(Word.NOT_JUDGED) == len(found.counted) - 2
 
 
 def test_a_row_says_why_nothing_judged_it_or_what_explains_its_violation(tmp_path: Path) -> None:
@@ -55,68 +55,12 @@ def test_a_row_says_why_nothing_judged_it_or_what_explains_its_violation(tmp_pat
 
     states = {row.requirement.id: row.state for row in coverage("kip-866", tmp_path).rows}
     assert [states[each.id] for each in (known, unknown, unseen, untested, covered)] == [
-        "VIOLATES, known as KAFKA-1",
-        "VIOLATES",
+        "defect in 1 of 1: KAFKA-1 in 1",
+        "new violation in 1 of 1: not explained in 1",
         "claimed, no opportunity in 1 run",
         "not asked",
         f"see {covered.covered_by}",
     ]
-
-
-@pytest.mark.parametrize(
-    ("bug", "was_asked", "is_named_later", "state"),
-    [
-        ("KAFKA-1", False, False, "CONFORMS"),
-        (None, False, False, "INCONCLUSIVE"),
-        ("KAFKA-1", True, False, "INCONCLUSIVE"),
-        (None, False, True, "CONFORMS"),
-        (None, True, True, "INCONCLUSIVE"),
-    ],
-    ids=["by a bug", "by itself", "after it was asked", "by one that is known now", "after that"],
-)
-def test_a_run_that_a_known_bug_ended_early_is_no_doubt_about_others(
-    bug: str | None, was_asked: bool, is_named_later: bool, state: str, tmp_path: Path
-) -> None:
-    """It counts for what it violates; without such a bug its test ended for an unknown reason, and it does count."""
-    unsaid = inconclusive("a", Kind.VACUOUS, "ended").about_each(
-        [About(FIRST, Outcome.INCONCLUSIVE, Kind.VACUOUS, seen=1)]
-    )
-    run = faulty_run(tmp_path / "early")
-    if was_asked:
-        run.at(2500, EventKind.CHECKS, checks=[])
-    run.recorder.ending = RunEnded(Ending.KNOWN_BUG, "VIOLATES", bug)
-    red = violates("b", Kind.SAFETY, [Violation("x", "y")]).speaking_for(SECOND)
-    if is_named_later:
-        red = replace(red, check="steps_completed", known_bugs=("KAFKA-1",))
-    write_verdicts(run.end(3000), [unsaid, red])
-    recorded(tmp_path / "whole", conforms("a", "all").speaking_for(FIRST, SECOND))
-
-    states = {row.requirement.id: row.state for row in coverage("kip-866", tmp_path).rows}
-
-    assert (states[FIRST], states[SECOND].partition(",")[0]) == (state, "VIOLATES")
-
-
-@pytest.mark.parametrize(("bugs", "state"), [(("KAFKA-1",), "CONFORMS"), ((), "INCONCLUSIVE")], ids=["known", "not"])
-@pytest.mark.parametrize(
-    ("kind", "check", "trouble"),
-    [
-        (Kind.INFRA, "no_unexpected_death", "broker-1 died by itself with exit code 1"),
-        (Kind.HARNESS, "partitions_stay_available", "the harness had trouble: reading back"),
-    ],
-    ids=["a node that ended", "partitions that cannot be read"],
-)
-def test_what_proves_nothing_by_a_known_bug_is_no_doubt_about_others(
-    kind: Kind, check: str, trouble: str, bugs: tuple[str, ...], state: str, tmp_path: Path
-) -> None:
-    """It comes of the bug; a node that ended for an unknown reason may have spoiled what the run shows."""
-    unsaid = inconclusive("a", kind, trouble).about_each([About(FIRST, Outcome.INCONCLUSIVE, kind, seen=1)])
-    red = replace(violates(check, Kind.LIVENESS, [Violation("x", "y")]), known_bugs=bugs).speaking_for(SECOND)
-    recorded(tmp_path / "troubled", unsaid, red)
-    recorded(tmp_path / "whole", conforms("a", "all").speaking_for(FIRST, SECOND))
-
-    states = {row.requirement.id: row.state for row in coverage("kip-866", tmp_path).rows}
-
-    assert states[FIRST] == state
 
 
 def test_a_run_without_verdicts_is_named_and_not_counted(tmp_path: Path) -> None:
@@ -152,12 +96,14 @@ def test_what_is_said_of_a_row_is_said_of_the_same_one_of_another_document(tmp_p
     red = replace(violates("a", Kind.SAFETY, [Violation("x", "y")]), known_bugs=("KAFKA-1",))
     of_final(tmp_path, red.speaking_for(*OF_DRAFT[ROLL]))
     states = states_of_draft(tmp_path)
-    assert states.pop(ROLL) == "VIOLATES, known as KAFKA-1"
+    assert states.pop(ROLL) == "defect in 1 of 1: KAFKA-1 in 1"
     assert set(states.values()) == {"not asked"}
 
 
 @pytest.mark.parametrize(
-    ("judged", "state"), [(OF_DRAFT[OPTIONAL], "CONFORMS"), (OF_DRAFT[OPTIONAL][1:], "not asked")], ids=["all", "three"]
+    ("judged", "state"),
+    [(OF_DRAFT[OPTIONAL], "conforms (1)"), (OF_DRAFT[OPTIONAL][1:], "not asked")],
+    ids=["all", "three"],
 )
 def test_rows_that_say_the_same_together_conform_together(judged: tuple[str, ...], state: str, tmp_path: Path) -> None:
     """Of four settings each must be honoured."""
@@ -168,7 +114,7 @@ def test_rows_that_say_the_same_together_conform_together(judged: tuple[str, ...
 def test_one_of_several_rows_is_enough_to_violate(tmp_path: Path) -> None:
     """One setting that is not honoured decides."""
     of_final(tmp_path, violates("a", Kind.SAFETY, [Violation("x", "y")]).speaking_for(OF_DRAFT[OPTIONAL][0]))
-    assert states_of_draft(tmp_path)[OPTIONAL] == "VIOLATES"
+    assert states_of_draft(tmp_path)[OPTIONAL] == "new violation in 1 of 1: not explained in 1"
 
 
 def test_a_row_is_known_as_the_deviations_from_it_alone(tmp_path: Path) -> None:
@@ -178,11 +124,11 @@ def test_a_row_is_known_as_the_deviations_from_it_alone(tmp_path: Path) -> None:
     red = replace(violates("a", Kind.SAFETY, [Violation("x", "y")]), known_bugs=deviations)
     of_final(tmp_path, red.speaking_for(lag, blocking))
     states = {row.requirement.id: row.state for row in coverage("kip-866-draft", tmp_path).rows}
-    assert states[lag] == "VIOLATES, known as KAFKA-1, draft-name-of-the-lag"
-    assert states[blocking] == "VIOLATES, known as KAFKA-1, draft-no-time-of-blocking"
+    assert states[lag] == "defect in 1 of 1: KAFKA-1 in 1; draft-name-of-the-lag in 1"
+    assert states[blocking] == "defect in 1 of 1: KAFKA-1 in 1; draft-no-time-of-blocking in 1"
 
 
-KNOWN = "VIOLATES, known as draft-flag-in-stop-replica"
+KNOWN = "departure in 1 of 1: draft-flag-in-stop-replica in 1"
 
 
 def test_runs_of_the_document_it_builds_on_are_judged_again(tmp_path: Path) -> None:
@@ -193,4 +139,4 @@ def test_runs_of_the_document_it_builds_on_are_judged_again(tmp_path: Path) -> N
     write_verdicts(run.end(3000), [])
     found = {row.requirement.id: (row.state, row.checks) for row in coverage("kip-866-draft", tmp_path).rows}
     assert found["K866D-RPC-StopReplica-v4"] == (KNOWN, ("control_requests_are_those_of_the_draft",))
-    assert coverage("kip-866", tmp_path).of(None) == len(coverage("kip-866", tmp_path).counted)
+    assert coverage("kip-866", tmp_path).of(Word.NOT_JUDGED) == len(coverage("kip-866", tmp_path).counted)

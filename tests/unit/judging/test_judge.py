@@ -85,6 +85,22 @@ def test_trouble_and_deaths_make_conforming_verdicts_inconclusive() -> None:
     assert "broker-1 died by itself with exit code 1" in verdict.summary
 
 
+BY_A_BUG = "Should not have ZK migrations enabled on a cluster running metadata.version 3.0-IV1"
+
+
+@pytest.mark.parametrize("was_asked", [True, False], ids=["asked", "ended early"])
+@pytest.mark.parametrize(("said", "is_vacuous"), [(BY_A_BUG, True), ("java.lang.OutOfMemoryError", False)])
+def test_a_death_by_a_known_bug_is_no_doubt_about_other_runs(said: str, is_vacuous: bool, was_asked: bool) -> None:
+    """The run is red by the bug; of what it did not violate it shows nothing. Any other death leaves it open."""
+    started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
+    died = event(EventKind.NODE_DIED, 2, "controller-3000", exit_code=1, said=said)
+    moved = event(EventKind.STATE, 3, of="migration_state", state="MIGRATION")
+    asked = [event(EventKind.CHECKS, 4, checks=[])] if was_asked else []
+    verdicts = judged(history(events=[started, died, moved, *asked]))
+    doubted = [about for verdict in verdicts for about in verdict.about if about.summary]
+    assert {(each.outcome, each.is_vacuous) for each in doubted} == {(Outcome.INCONCLUSIVE, is_vacuous)}
+
+
 def test_a_violation_stands_whatever_else_happened() -> None:
     """No trouble explains a lost record away."""
     trouble = event(EventKind.HARNESS_TROUBLE, 1, what="probe stopped")

@@ -28,9 +28,10 @@ def test_each_requirement_has_a_row_with_its_state_on_each_release(tmp_path: Pat
 
     assert main("kip-866", str(tmp_path / "docs" / "kip-866.md"), *folders) == 0
     lines = (tmp_path / "docs" / "kip-866.md").read_text().splitlines()
-    assert "| `3.9.1` | 2 | 0 | 2 | 0 | 0 | " in "\n".join(lines)
+    assert "| `3.9.1` | 2 | 0 | 0 | 0 | 0 | 0 | 2 | 0 | " in "\n".join(lines)
+    assert "| `3.8.1` | 1 | 0 | 1 | 0 | 0 | 0 | 1 | 0 | " in "\n".join(lines)
     assert _row(lines, CONFORMING) == ["conforms (1)", "conforms (2)"]
-    assert _row(lines, DEVIATING) == ["violates: KAFKA-1 (1)", "conforms (1)"]
+    assert _row(lines, DEVIATING) == ["defect: KAFKA-1 (1 of 1)", "conforms (1)"]
     assert _row(lines, UNASKED) == ["not judged", "not judged"]
 
 
