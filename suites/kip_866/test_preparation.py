@@ -186,17 +186,19 @@ def test_a_quorum_waits_for_whatever_is_missing(
 
 
 def _expect_the_level_of_the_document(cluster, migration, started, expect):
-    """A quorum may be formatted for the version that the document brought."""
+    """A quorum may be formatted for the version that the document brought, and a broker may migrate by its protocol."""
     migration.make("format-for-3.4", procedure.FormatControllers("3.4"))
-    outcome = started("controller-3000", procedure.controllers_join(cluster), for_s=3)
+    as_level = started("controller-3000", {}, for_s=3)
+    migration.make("forget", moves.Deprovision())
+    as_protocol = started("broker-1", procedure.brokers_join(cluster) | {"inter.broker.protocol.version": "3.4"})
+    cluster.node("broker-1").wipe()
     expect(
-        "how a controller that is formatted for 3.4 starts",
-        lambda: outcome,
-        equals="ready",
+        "how a controller formatted for 3.4, and a broker with the flag and the protocol of 3.4, start",
+        lambda: [as_level, as_protocol],
+        equals=["ready", "ready"],
         within_s=0,
         requirements=["K866-MV-3.4-line"],
     )
-    migration.make("forget", moves.Deprovision())
 
 
 def _expect_to_wait(expect_to_stay, migration, what, requirement, for_s=3):

@@ -191,7 +191,6 @@ def test_a_bug_excuses_only_its_own_release() -> None:
         "KAFKA-17146",
         "KAFKA-20247",
         "KAFKA-20774",
-        "controller-timestamp-as-text",
         "fenced-brokers-counted-as-ready",
         "takeover-without-a-controller",
         "zookeeper-brokers-report-a-state",

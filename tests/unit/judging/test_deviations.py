@@ -19,8 +19,8 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 from tests.unit.checkers.histories import history
 
-ROW, ID = "K866-CONF-zkbroker-protocol-map", "protocol-of-controllers-not-validated"
-SEEN = "the property that broker-1 names: IllegalArgumentException: No enum constant auth.SecurityProtocol.QUORUM"
+ROW, ID = "K866-FWD-enabled-by-version", "forwarding-needs-the-flag"
+SEEN = "the answer of a broker without the flag to the creation of a topic: NOT_CONTROLLER"
 OF_DEVIATION = Deviation("d", ROW, "It does something else.", "^something", "exact", (">=3.4.0",), "always")
 
 
@@ -80,7 +80,7 @@ def test_a_bound_compares_what_the_expression_names(bound: str, number: int, is_
 @pytest.mark.parametrize(
     ("there", "verdict"),
     [
-        (run(), violated("the property that broker-1 names: ")),
+        (run(), violated("the answer of a broker without the flag to the creation of a topic: UNKNOWN")),
         (run(), violated(SEEN, "it did not end")),
         (run(), violated()),
         (run(), violated(SEEN, requirement="K866-CONF-controller-zk-connect")),

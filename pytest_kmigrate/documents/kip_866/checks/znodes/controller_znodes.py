@@ -89,8 +89,8 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
 
     The writer of ``/migration`` took ``/controller`` with that epoch; no other took it later. It has no place in the
     metadata log before the copy, none before the end of the copy afterwards, and is not deleted in between. Neither
-    goes with a session. That Kafka writes the time in ``/controller`` as a text is another check's. What a znode held
-    before the first KRaft controller started is not judged, nor is anything after a test tampered with it.
+    goes with a session. The time in ``/controller`` may be a text of digits, as in version 1 of its schema. What a
+    znode held before the first KRaft controller started is not judged, nor is anything after a test tampered with it.
     """
     name = "controller_znodes_tell_who_and_how_far"
     starts, controllers = life_starts_ns(history), roles(history)

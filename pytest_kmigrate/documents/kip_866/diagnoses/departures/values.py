@@ -8,14 +8,6 @@ _OF_ZOOKEEPER = 4.0
 """The number that Kafka has for the side of ZooKeeper, which is no state of a migration."""
 
 
-@diagnosis("controller-timestamp-as-text")
-def time_is_written_as_a_text(_: History, verdict: Verdict) -> bool:
-    """Each time in ``/controller`` that is no number is a text of digits: the right value in the wrong type."""
-    times = verdict.facts.get("times") if verdict.check == "controller_timestamp_is_a_number" else None
-    of_times = times if isinstance(times, list | tuple) else ()
-    return bool(of_times) and all(isinstance(each, str) and each.isdecimal() for each in of_times)
-
-
 @diagnosis("zookeeper-brokers-report-a-state")
 def brokers_report_the_number_of_zookeeper(_: History, verdict: Verdict) -> bool:
     """All that brokers in ZooKeeper mode report as the state is 4."""

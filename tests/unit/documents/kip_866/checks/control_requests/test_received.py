@@ -51,7 +51,7 @@ def test_requests_as_documented_conform() -> None:
         (received(30, controller_id=0, controller_epoch=1, is_kraft=True), "RPC-isKRaft-false-from-zk"),
         (received(30, "LeaderAndIsr", 3001, controller_epoch=6, version=6), "RPC-LeaderAndIsr-v7"),
         (received(30, "StopReplica", 3001, controller_epoch=6, unread_bytes=1), "RPC-StopReplica-v4"),
-        (received(30, controller_id=3001, controller_epoch=6, tags=[0]), "RPC-UpdateMetadata-v8"),
+        (received(30, controller_id=3001, controller_epoch=6, version=7), "RPC-UpdateMetadata-v8"),
         (received(30, controller_id=3000, controller_epoch=7, topics={"a": 1}), "RPC-full-state-on-takeover"),
         (received(30, controller_id=3000, controller_epoch=7, topics={}), "RPC-full-state-on-takeover"),
     ],
@@ -62,6 +62,14 @@ def test_what_is_otherwise_violates_its_own_row(wrong: Event, row: str) -> None:
     assert (verdict.outcome, verdict.count) == (Outcome.VIOLATES, 1)
     assert looked_at(verdict)[row] == "VIOLATES"
     assert list(looked_at(verdict).values()).count("VIOLATES") == 1
+
+
+def test_a_tagged_field_more_is_as_documented() -> None:
+    """KIP-482: flexible versions may gain tagged fields, and a receiver skips those that it does not know."""
+    verdict = control_requests_are_right.judge(
+        run(*WAY, received(30, controller_id=3001, controller_epoch=6, tags=[0]))
+    )
+    assert looked_at(verdict)["RPC-UpdateMetadata-v8"] == "CONFORMS"
 
 
 def test_a_run_without_a_takeover_shows_only_what_it_has() -> None:
