@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
@@ -14,6 +15,20 @@ PATIENCE_S = 180
 
 One machine needed more than a minute to elect a controller. A healthy run never waits this long.
 """
+
+
+_ENDING: list[Callable[[], None]] = []
+"""What is called between the polls of every wait, and may raise."""
+
+
+@contextmanager
+def ended_early_by(check: Callable[[], None]) -> Iterator[None]:
+    """Call ``check`` between the polls of every wait in the block, of all threads; what it raises ends the wait."""
+    _ENDING.append(check)
+    try:
+        yield
+    finally:
+        _ENDING.remove(check)
 
 
 class NotYet:
@@ -33,11 +48,13 @@ def until(
     within_s: float,
     every_s: float = 0.05,
     abort: Callable[[], None] | None = None,
+    ends_anyway: bool = False,
 ) -> T:
     """Return the first truthy value of ``condition``; it is asked at least once, and last of all at the limit.
 
     ``awaited`` completes the message of the AwaitTimeoutError, together with the last value seen (a ``NotYet`` reports
-    it in words). ``abort`` is called between polls and may raise: a node that died ends the wait at once.
+    it in words). ``abort`` is called between polls and may raise: a node that died ends the wait at once. So may
+    what ``ended_early_by`` has, unless the wait ``ends_anyway``: for a process that is being ended, say.
     """
     deadline = time.monotonic() + within_s
     while True:
@@ -47,6 +64,8 @@ def until(
             return value  # type: ignore[return-value]  # a NotYet is falsy, so this is T
         if late:
             raise AwaitTimeoutError(awaited, within_s, value.seen if isinstance(value, NotYet) else value)
+        for check in () if ends_anyway else tuple(_ENDING):
+            check()
         if abort is not None:
             abort()
         time.sleep(min(every_s, max(0.0, deadline - time.monotonic())))

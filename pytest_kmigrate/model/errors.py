@@ -9,6 +9,7 @@
     ├── ClusterError (3)             the cluster under test did not do what was awaited
     │   ├── NodeDiedError            a process ended by itself; carries the error that it logged
     │   └── AwaitTimeoutError        something never became true; carries what was last seen
+    ├── HarnessLostError (3)         a part of the harness is gone, so nothing more can be seen of Kafka
     ├── NotApplicableError (3)       topology, provider or release cannot show it: nothing is said of Kafka
     └── RunFolderError (2)           a run folder is missing, incomplete or damaged
         └── CertificateError         a certificate, or the evidence of one, is damaged, forged or of another release
@@ -83,6 +84,13 @@ class AwaitTimeoutError(ClusterError):
         self.within_s = within_s
         self.last_seen = last_seen
         super().__init__(f"{awaited}: not within {within_s:g} s; last seen: {last_seen}")
+
+
+class HarnessLostError(KmigrateError):
+    """A part of the harness is gone; the run is INCONCLUSIVE."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: nothing is judged by what comes after that; run the test again")
 
 
 class NotApplicableError(KmigrateError):

@@ -1,7 +1,7 @@
 """Walks a procedure: forward to a state, part of a step, and back; every step is an event."""
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pytest_kmigrate.model.capabilities import require
@@ -18,6 +18,11 @@ from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.steps import StepBegan, StepEnded, StepOutcome
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
+
+
+def described(troubles: Mapping[str, str]) -> str:
+    """Return what nodes report that their machine lacks, as one text."""
+    return "; ".join(f"{node}: {trouble}" for node, trouble in troubles.items())
 
 
 class ProcedureDriver:
@@ -130,8 +135,8 @@ class ProcedureDriver:
             yield
         except ClusterError as error:
             recorder.record(StepEnded(name, "failed", str(error)))
-            if trouble := self._scene.cluster.machine_trouble():
-                raise EnvironmentLackError(f"{error}; {trouble}") from error
+            if troubles := self._scene.cluster.machine_troubles():
+                raise EnvironmentLackError(f"{error}; {described(troubles)}") from error
             raise
         except KmigrateError as error:  # trouble of user or machine, none of Kafka's
             of_machine = isinstance(error, EnvironmentLackError) or None

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,7 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.probes.client_metadata import ClientMetadataProbe
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
+from pytest_kmigrate.procedures.driver import described
 from pytest_kmigrate.recording.hiding import hide_secrets
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -42,11 +44,13 @@ from pytest_kmigrate.recording.sessions import note_end_of_run, note_run
 from pytest_kmigrate.running.checkpoints import Checkpoint, record_inherited, resume
 from pytest_kmigrate.running.header import Claim, RunSettings, header_of, new_folder
 from pytest_kmigrate.running.logs import record_raft_logs, record_zookeeper_log
+from pytest_kmigrate.running.losses import Losses
 from pytest_kmigrate.running.members import GroupMembers
 from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
 from pytest_kmigrate.running.standing import Standing
 from pytest_kmigrate.running.traffic import Traffic
+from pytest_kmigrate.waiting import ended_early_by
 
 _Opened = TypeVar("_Opened")
 
@@ -86,6 +90,7 @@ class Run:
         self.driver = driver_of(document, self.scene)
         self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, header.seed, header.test_id, place=place)
         self.metadata.leave_out(document.unfilled(cluster.topology))
+        self.losses = Losses(recorder)
         self.judgement: Judgement | None = None
         self.before_judging: Callable[[], None] = lambda: None
         """Brings what lies elsewhere until then into the folder."""
@@ -152,17 +157,17 @@ class Run:
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
         """Finish recording, then judge the run folder with the same code as ``kmigrate judge``.
 
-        With ``reads_back=False`` the final read is skipped. ``checks`` is None if a test ended before it asked for any:
-        then nothing conforms.
+        With ``reads_back=False`` the final read is skipped, and so it is when a part of the harness is gone. ``checks``
+        is None if a test ended before it asked for any: then nothing conforms.
         """
         if self.judgement is not None:
             raise WrongUseError("verify was called already in this test: expected once, with every check")
         if checks is not None:
             self.inject.require_begun()
-        if trouble := self.cluster.machine_trouble():
-            self.recorder.record(HarnessTrouble("nodes of the cluster", trouble, of_machine=True))
+        for name, trouble in self.cluster.machine_troubles().items():
+            self.recorder.record(HarnessTrouble("a node of the cluster", trouble, of_machine=True), name)
         self.metadata.stop()
-        self.traffic.finish(reads_back=reads_back)
+        self.traffic.finish(reads_back=reads_back and self.losses.first() is None)
         self.members.finish()
         self._probes.close()
         for node in self.cluster.nodes():
@@ -189,9 +194,11 @@ class Run:
         self.recorder.record(HarnessTrouble(what, str(error)))
 
     def dump_threads(self) -> None:
-        """A thread dump of every node into its log, to explain a hang."""
-        for node in self.cluster.nodes():
-            node.dump_threads()
+        """A thread dump of every node into its log, to explain a hang; none when a part of the harness is gone."""
+        nodes = self.cluster.nodes()
+        if nodes and self.losses.first() is None:
+            with ThreadPoolExecutor(len(nodes)) as pool:
+                list(pool.map(lambda node: node.dump_threads(), nodes))
 
 
 @contextmanager
@@ -249,7 +256,7 @@ def recorded(
 @contextmanager
 def live(run: Run, header: RunHeader, conditions: Sequence[Znode] = ()) -> Iterator[None]:
     """Begin a run, with its probes; traffic and changes of metadata end with the block at the latest."""
-    with run.observed(), run.members, run.traffic, run.metadata:
+    with run.observed(), run.members, run.traffic, run.metadata, ended_early_by(run.losses.require_none):
         with _with_evidence(run.folder, header, run):
             run.begin()
             run.meet(conditions)
@@ -267,8 +274,8 @@ def _with_evidence(folder: RunFolder, header: RunHeader, run: Run) -> Iterator[N
     except KmigrateError as error:
         if isinstance(error, AwaitTimeoutError):
             run.dump_threads()
-        if isinstance(error, ClusterError) and (trouble := run.cluster.machine_trouble()):
-            error.add_note(f"this machine: {trouble}")
+        if isinstance(error, ClusterError) and (troubles := run.cluster.machine_troubles()):
+            error.add_note(f"this machine: {described(troubles)}")
         error.add_note(f"evidence: {folder.path}\nagain: {header.extra['reproduce']}")
         raise
 

@@ -10,7 +10,7 @@ from confluent_kafka.cimpl import NewPartitions
 
 from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
 from pytest_kmigrate.model.capabilities import require
-from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, HarnessLostError, WrongUseError
 from pytest_kmigrate.model.events.evidence import READING_BACK, HarnessTrouble
 from pytest_kmigrate.model.events.workloads import ClientsBegan, ClientsEnded
 from pytest_kmigrate.model.protocols import Cluster
@@ -24,6 +24,7 @@ from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, C
 from pytest_kmigrate.workloads.clients.client_workload import ReadBack, RunningClients, create_topics
 
 _FINAL_READ_WITHIN_S = 60
+_ANSWERED_WITHIN_S = 10
 _PER_S = 500
 
 
@@ -132,10 +133,15 @@ class Traffic:
         if self._clients is None:
             return
         clients, self._clients = self._clients, None
-        clients.stop_producing()
+        if not clients.has_ended:
+            clients.stop_producing()
         read = self._read_back(clients) if reads_back else None
         records, withheld = (read.records, list(read.withheld)) if read else (None, [])
-        counts = clients.stop()
+        if clients.has_ended:
+            lost = "\n".join(clients.troubles()) or "see their log"
+            self._recorder.record(HarnessTrouble("the clients are gone", lost, lost="clients"))
+            return
+        counts = clients.stop(_ANSWERED_WITHIN_S if reads_back else 0)
         for trouble in clients.troubles():
             self._recorder.record(HarnessTrouble("clients", trouble))
         self._recorder.record(ClientsEnded(clients.settings.workload.name, records, withheld, **counts))
@@ -143,9 +149,7 @@ class Traffic:
     def _read_back(self, clients: RunningClients) -> ReadBack | None:
         try:
             return clients.final_read(clients.settings.workload.message_timeout_s + _FINAL_READ_WITHIN_S)
-        except NodeDiedError:  # the clients themselves
-            raise
-        except ClusterError as error:
+        except (ClusterError, HarnessLostError) as error:
             self._recorder.record(HarnessTrouble(READING_BACK, str(error)))
             return None
 

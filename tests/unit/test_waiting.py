@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
-from pytest_kmigrate.waiting import NotYet, repeat, until
+from pytest_kmigrate.waiting import NotYet, ended_early_by, repeat, until
 
 
 def test_the_first_truthy_value_ends_the_wait() -> None:
@@ -49,6 +49,22 @@ def test_a_value_comes_before_an_abort() -> None:
         raise ZeroDivisionError
 
     assert until(lambda: True, awaited="it", within_s=30, abort=abort)
+
+
+def test_what_ends_waits_early_ends_every_wait_in_its_block() -> None:
+    """Also one that does not know of it; not one that ends anyway, and none later."""
+
+    def check() -> None:
+        raise ZeroDivisionError
+
+    with ended_early_by(check):
+        with pytest.raises(ZeroDivisionError):
+            until(lambda: False, awaited="it", within_s=180)
+        with pytest.raises(AwaitTimeoutError):
+            until(lambda: False, awaited="it", within_s=0.1, ends_anyway=True)
+        assert until(lambda: True, awaited="it", within_s=180)
+    with pytest.raises(AwaitTimeoutError):
+        until(lambda: False, awaited="it", within_s=0.1)
 
 
 def test_repeat_ends_when_it_is_over() -> None:

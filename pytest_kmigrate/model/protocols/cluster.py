@@ -73,8 +73,8 @@ class Cluster(Protocol):
     def start_together(self, nodes: Sequence[Node]) -> None:
         """Start several nodes in parallel; return when all are ready."""
 
-    def machine_trouble(self) -> str:
-        """What this machine lacks for the cluster to work, such as room on a disk; empty if nothing is known."""
+    def machine_troubles(self) -> Mapping[str, str]:
+        """By name of a node, what it reports that this machine lacks, such as room on a disk; empty if nothing."""
 
     def await_serving(self) -> None:
         """Return when every broker reports all others and a controller to clients: before, an admin may hang."""

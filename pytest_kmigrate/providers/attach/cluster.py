@@ -137,9 +137,9 @@ class AttachedCluster:
         for node in nodes:
             node.start()
 
-    def machine_trouble(self) -> str:
+    def machine_troubles(self) -> Mapping[str, str]:
         """Of its machines nothing is known."""
-        return ""
+        return {}
 
     def await_serving(self) -> None:
         """Return when every broker reports all others and a controller to clients."""

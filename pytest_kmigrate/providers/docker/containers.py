@@ -55,6 +55,11 @@ class Containers:
         self._is_over = False
         self._is_lost = False
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the supervisor is gone, and with it the root that all others end with."""
+        return self._supervision.is_lost
+
     def spawn(self, command: Command, *, cwd: Path, log: Path, on_exit: ON_EXIT) -> int:
         """Start the node that has this folder; ``on_exit`` gets its exit code (negative: the signal) later."""
         node, site = cwd.name, self._site
@@ -159,7 +164,7 @@ class Containers:
         with self._state:
             is_new, self._is_lost = not (self._is_lost or self._is_over), True
         if is_new:
-            self._recorder.record(HarnessTrouble("the container engine is gone", str(error)))
+            self._recorder.record(HarnessTrouble("the container engine is gone", str(error), lost="engine"))
 
     def _await(self, container: str, pid: int, on_exit: ON_EXIT) -> None:
         """Until the node has ended and its address is free again."""

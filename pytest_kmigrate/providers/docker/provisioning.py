@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
@@ -19,7 +20,7 @@ from pytest_kmigrate.providers.docker.standing import FOLDER, LABEL, OWNER
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.network.namespaces import Namespace
 from pytest_kmigrate.providers.owned.network.proxies import start_toxiproxy
-from pytest_kmigrate.providers.owned.provisioning import assembled, surroundings_of
+from pytest_kmigrate.providers.owned.provisioning import assembled, record_loss, surroundings_of
 from pytest_kmigrate.providers.owned.software import Software
 from pytest_kmigrate.providers.owned.state import claim_state_dir, state_dir
 from pytest_kmigrate.providers.owned.supervision import Supervision
@@ -45,7 +46,7 @@ def provision(
     # In its name who made it: that distinguishes what is in use from what a dead run left.
     scratch = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir=state_dir()))
     logs.mkdir(parents=True, exist_ok=True)
-    supervision = Supervision(scratch)
+    supervision = Supervision(scratch, on_loss=partial(record_loss, recorder))
     ends: Supervision | Containers = supervision
     try:
         mounts = Mounts(software, topology, [scratch, logs])

@@ -52,7 +52,7 @@ class FakeCluster:
         """Tool -> status and output; 0 and nothing of any other."""
         self.spawned: list[Popen[bytes]] = []
         self.links = FakeLinks(addresses)
-        self.lacking = ""
+        self.lacking: Mapping[str, str] = {}
         """What the machine lacks."""
         self.armed: set[str] = set()
         self.held: dict[str, str] = {}
@@ -109,7 +109,7 @@ class FakeCluster:
         for node in nodes:
             node.start()
 
-    def machine_trouble(self) -> str:
+    def machine_troubles(self) -> Mapping[str, str]:
         """As set."""
         return self.lacking
 

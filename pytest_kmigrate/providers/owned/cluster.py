@@ -123,10 +123,10 @@ class OwnedCluster:
             node.start(wait=False)
         await_all_ready([self.node(node.name) for node in nodes])
 
-    def machine_trouble(self) -> str:
-        """What nodes log that this machine lacks, with their names; empty if nothing."""
+    def machine_troubles(self) -> Mapping[str, str]:
+        """By name of a node, what it logs that this machine lacks."""
         lacking = {node.name: node.machine_trouble() for node in self._nodes}
-        return "; ".join(f"{name}: {trouble}" for name, trouble in lacking.items() if trouble)
+        return {name: trouble for name, trouble in lacking.items() if trouble}
 
     def await_serving(self) -> None:
         """Return when every broker reports all others and a controller to clients: before, an admin may hang."""

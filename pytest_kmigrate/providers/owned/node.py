@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, HarnessLostError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.events import nodes as events
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers import last_words
@@ -284,6 +284,9 @@ class OwnedNode:
 
     def _on_exit(self, code: int) -> None:
         self._exit_code = code
+        if self._ending is None and self._around.supervision.is_lost:
+            self._ending = "gone"
+            self._around.recorder.record(events.NodeStopped("gone", code, 0, ""), self.name)
         if self._ending is None:
             died = events.NodeDied(code, last_words.last_words(self.log), self.machine_trouble() or None)
             self._around.recorder.record(died, self.name)
@@ -295,5 +298,7 @@ class OwnedNode:
         return last_words.machine_trouble(self.log, self._life_began, by_itself)
 
     def _raise_if_died(self) -> None:
+        if not self.alive and self._around.supervision.is_lost:
+            raise HarnessLostError(f"{self.name} ended with the supervisor of its cluster")
         if not self.alive:
             raise last_words.death(self.name, self._exit_code, self.log, self._life_began)

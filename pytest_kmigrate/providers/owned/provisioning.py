@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.commands import Run, run_here
 from pytest_kmigrate.providers.owned.jvm import Jvm
@@ -15,6 +16,11 @@ from pytest_kmigrate.providers.owned.protection.security import client_file, pro
 from pytest_kmigrate.providers.owned.software import Software
 from pytest_kmigrate.providers.owned.state import STATE_FILE
 from pytest_kmigrate.providers.owned.surroundings import Supervised, Surroundings
+
+
+def record_loss(recorder: Recorder, ended: str) -> None:
+    """Record that the supervisor is gone, and the nodes with it."""
+    recorder.record(HarnessTrouble("the supervisor of the cluster is gone", ended, lost="supervisor"))
 
 
 def surroundings_of(  # noqa: PLR0913 - each a thing of its own

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import queue
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,21 +14,37 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
-from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, HarnessLostError
 from pytest_kmigrate.providers.owned import supervisor
 from pytest_kmigrate.providers.owned.commands import Command
 
 ON_EXIT = Callable[[int], None]
+Ended = TypeVar("Ended", int, str)
+_GONE = "the supervisor of this cluster has ended, and its nodes with it"
+_NONE: dict[str, object] = {}
+"""Stands for the answer of a supervisor that is gone."""
 
 
 class Supervision:
     """One supervisor process; safe to call from several threads."""
 
-    def __init__(self, scratch: Path, lease: socket.socket | None = None) -> None:
-        """Start the supervisor; it inherits ``lease`` so that the block stays taken until the last child died."""
+    def __init__(
+        self, scratch: Path, lease: socket.socket | None = None, on_loss: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """Start the supervisor; it inherits ``lease`` so that the block stays taken until the last child died.
+
+        ``on_loss`` gets how it ended, if it ends before ``end`` is called; its children are then dead.
+        """
         scratch.mkdir(parents=True, exist_ok=True)
+        self.is_lost = False
+        """Whether it crashed or was killed, and its children with it."""
+        self._scratch = scratch
+        self._on_loss = on_loss
+        self._is_ending = False
+        self._adopted: list[int] = []
+        self._labels: list[tuple[Path, str]] = []
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long as it runs
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(supervisor.__file__), str(scratch)],
@@ -50,8 +67,7 @@ class Supervision:
         """Start a process; ``on_exit`` gets its exit code (negative: the signal) from another thread."""
         answer = self._order({"do": "spawn", "argv": list(command.argv), "cwd": str(cwd), "log": str(log)})
         if "pid" not in answer:
-            reason = answer.get("error", "the supervisor is gone")
-            raise EnvironmentLackError(f"cannot start {command.argv[0]}: {reason}")
+            raise EnvironmentLackError(f"cannot start {command.argv[0]}: {answer.get('error')}")
         pid = cast("int", answer["pid"])
         with self._state:
             already = self._exited.pop(pid, None)
@@ -63,10 +79,12 @@ class Supervision:
 
     def adopt(self, pid: int) -> None:
         """Let the supervisor kill that child of ours too, when everything ends."""
+        self._adopted.append(os.pidfd_open(pid))
         self._order({"do": "adopt", "pid": pid})
 
     def hold(self, engine: Path, container: str, label: str) -> None:
         """Let a container end with the supervisor, and all that has this label at the engine go with the rest."""
+        self._labels.append((engine, label))
         answer = self._order({"do": "hold", "engine": str(engine), "container": container, "label": label})
         if "error" in answer:
             raise ClusterError(f"the container engine at {engine} does not let us hold a container: {answer['error']}")
@@ -84,6 +102,7 @@ class Supervision:
 
     def end(self) -> None:
         """Kill every process, remove the scratch folder; returns when all are reaped. Safe to call twice."""
+        self._is_ending = True
         with self._state:
             self._on_exit.clear()  # what ends now ends because we want it to: it did not crash
         with self._orders:
@@ -94,6 +113,20 @@ class Supervision:
         self._listening.join()
         if self._process.stdout:
             self._process.stdout.close()
+        if self._process.returncode != 0:
+            self._do_its_work()
+        for held in self._adopted:
+            os.close(held)
+        self._adopted.clear()
+
+    def _do_its_work(self) -> None:
+        """End what a supervisor that was killed, or failed, has left: its own children died with it."""
+        for held in self._adopted:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(held, signal.SIGKILL)
+        for engine, label in self._labels:
+            supervisor.Labelled(str(engine), label).remove()
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _order(self, order: dict[str, object]) -> dict[str, object]:
         with self._orders:
@@ -103,8 +136,11 @@ class Supervision:
                 stdin.write(json.dumps(order).encode() + b"\n")
                 stdin.flush()
             except (BrokenPipeError, ValueError) as error:
-                raise ClusterError("the supervisor of this cluster has ended, and its nodes with it") from error
-            return self._answers.get()
+                raise HarnessLostError(_GONE) from error
+            answer = self._answers.get()
+        if answer is _NONE:
+            raise HarnessLostError(_GONE)
+        return answer
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
@@ -118,7 +154,10 @@ class Supervision:
                 if on_exit is None:
                     self._exited[said["exited"]] = said["code"]
             _tell(on_exit, said["code"])
-        self._answers.put({"error": "the supervisor is gone"})
+        if not self._is_ending:
+            self.is_lost = True
+            _tell(self._on_loss, f"exit code {self._process.wait()}")
+        self._answers.put(_NONE)
         self._tell_last_words()
         with self._state:
             orphans, self._on_exit = self._on_exit, {}
@@ -132,11 +171,11 @@ class Supervision:
                 logging.getLogger(__name__).error("the supervisor failed:\n%s", words)
 
 
-def _tell(on_exit: ON_EXIT | None, code: int) -> None:
-    if on_exit is None:
+def _tell(listener: Callable[[Ended], None] | None, ended: Ended) -> None:
+    if listener is None:
         return
     try:
-        on_exit(code)
+        listener(ended)
     # One listener's mistake must not make us deaf for the end of every other process.
     except Exception:
         logging.getLogger(__name__).exception("reporting a process's end failed")

@@ -34,25 +34,16 @@ PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class Held:
-    """The standard input of one container, and all that has a label at its engine; OSError when it does not answer."""
+class Labelled:
+    """All that has a label at an engine."""
 
-    def __init__(self, engine: str, container: str, label: str) -> None:
+    def __init__(self, engine: str, label: str) -> None:
         self.engine = engine
         self.filters = urllib.parse.quote(json.dumps({"label": [label]}))
         self.label = label
-        self.stdin = self._connected()
-        path = f"/containers/{container}/attach?stream=1&stdin=1"
-        self.stdin.sendall(
-            f"POST {path} HTTP/1.1\r\nHost: engine\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n".encode()
-        )
-        answer = self.stdin.recv(4096)
-        if b" 101 " not in answer.split(b"\r\n")[0]:
-            raise ValueError(answer.decode(errors="replace").strip())
 
     def remove(self) -> None:
-        """End the container and with it all that are in its PID namespace, then remove what has the label."""
-        self.stdin.close()
+        """Remove it; what an engine that does not answer keeps is written to stderr."""
         try:
             containers = self._asked("GET", f"/containers/json?all=1&filters={self.filters}")
             removing = [
@@ -90,6 +81,26 @@ class Held:
         connection.settimeout(30)
         connection.connect(self.engine)
         return connection
+
+
+class Held(Labelled):
+    """The standard input of one container, and all that has a label at its engine; OSError when it does not answer."""
+
+    def __init__(self, engine: str, container: str, label: str) -> None:
+        super().__init__(engine, label)
+        self.stdin = self._connected()
+        path = f"/containers/{container}/attach?stream=1&stdin=1"
+        self.stdin.sendall(
+            f"POST {path} HTTP/1.1\r\nHost: engine\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n".encode()
+        )
+        answer = self.stdin.recv(4096)
+        if b" 101 " not in answer.split(b"\r\n")[0]:
+            raise ValueError(answer.decode(errors="replace").strip())
+
+    def remove(self) -> None:
+        """End the container and with it all that are in its PID namespace, then remove what has the label."""
+        self.stdin.close()
+        super().remove()
 
 
 class Supervisor:

@@ -22,6 +22,10 @@ class Supervised(Protocol):
     def pid(self) -> int:
         """The process that ends the cluster."""
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether that process crashed or was killed: the nodes are gone with it."""
+
     def spawn(self, command: Command, *, cwd: Path, log: Path, on_exit: Callable[[int], None]) -> int:
         """Start a node in its folder, which has its name; its process id. ``on_exit`` gets its exit code later.
 

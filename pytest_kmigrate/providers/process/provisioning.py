@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from pytest_kmigrate.model.event import Recorder
@@ -10,7 +11,7 @@ from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.providers.owned.network.proxies import start_toxiproxy
-from pytest_kmigrate.providers.owned.provisioning import assembled, surroundings_of
+from pytest_kmigrate.providers.owned.provisioning import assembled, record_loss, surroundings_of
 from pytest_kmigrate.providers.owned.software import Software
 from pytest_kmigrate.providers.owned.supervision import ON_EXIT, Supervision
 from pytest_kmigrate.providers.process import lease as leases
@@ -34,7 +35,7 @@ def provision(
     lease = leases.take(topology)
     supervision = None
     try:
-        supervision = Supervision(lease.scratch, lease.lock)
+        supervision = Supervision(lease.scratch, lease.lock, partial(record_loss, recorder))
         addresses = Addresses(topology, lease.block)
         around = surroundings_of(
             addresses, software, supervision, recorder, scratch=lease.scratch, logs=logs, rules=rules

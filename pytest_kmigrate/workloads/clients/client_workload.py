@@ -156,16 +156,25 @@ class RunningClients:
     def stop(self, within_s: float = 10) -> Progress:
         """Stop: what is unanswered after ``within_s`` becomes indefinite. The final counts."""
         self._order({"do": "stop", "within_s": within_s})
-        until(lambda: self._stopped is not None, awaited="clients stopped", within_s=within_s + PATIENCE_S)
-        until(lambda: self._process.poll() is not None, awaited="clients gone", within_s=PATIENCE_S)
+        stopping_s = within_s + PATIENCE_S
+        until(self._has_said_all, awaited="clients stopped", within_s=stopping_s, ends_anyway=True)
+        until(lambda: self.has_ended, awaited="clients gone", within_s=PATIENCE_S, ends_anyway=True)
         self._orders.close()
         self._reading.join()
         self._news.close()
         return self._stopped or self._progress
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process is gone."""
+        return self._process.poll() is not None
+
     def troubles(self) -> Sequence[str]:
         """What the process itself complained about."""
         return tuple(self._troubles)
+
+    def _has_said_all(self) -> bool:
+        return self._stopped is not None or not self._reading.is_alive()
 
     def _order(self, order: Mapping[str, object]) -> None:
         try:

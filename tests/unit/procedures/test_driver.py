@@ -156,7 +156,7 @@ def test_trouble_of_user_and_machine_is_no_failed_step(
 
 def test_a_step_that_failed_as_the_machine_lacked_something_names_it(stage: Stage) -> None:
     """Of what Kafka did not do the reason is in its log, and not in the error that waited for it."""
-    stage.cluster.lacking = "broker-1: No space left on device"
+    stage.cluster.lacking = {"broker-1": "No space left on device"}
     with pytest.raises(EnvironmentLackError, match=r"broker-1 ready: .*; broker-1: No space left on device"):
         ProcedureDriver(stage.scene, [failing(AwaitTimeoutError("broker-1 ready", 1, "no answer"))]).advance_to("HIGH")
 

@@ -43,7 +43,7 @@ def sleeper() -> Iterator[psutil.Popen]:
 def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryRecorder, tmp_path: Path) -> OwnedNode:
     """A node whose process is ``pid``, and whose signals go to ``signal_sent``."""
     shape = topology()
-    supervision = cast("Supervision", SimpleNamespace(signal=signal_sent))
+    supervision = cast("Supervision", SimpleNamespace(signal=signal_sent, is_lost=False))
     jvm = cast("Jvm", SimpleNamespace(has_byteman=lambda _spec: False))
     around = Surroundings(
         Addresses(shape, 7),

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
+from pytest_kmigrate.model.errors import EnvironmentLackError, HarnessLostError
 from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.supervision import Supervision
 from pytest_kmigrate.providers.owned.supervisor import Supervisor
@@ -173,21 +173,36 @@ def test_a_dead_supervisor_means_dead_children(
 
 
 def test_an_order_to_a_dead_supervisor_is_told_and_ending_it_is_safe(tmp_path: Path, lock: socket.socket) -> None:
-    """The order says that the supervisor has ended; the end of everything is still an orderly one."""
-    supervision = Supervision(tmp_path / "scratch", lock)
-    os.kill(supervision.pid, signal.SIGKILL)
-    until(lambda: not supervision._listening.is_alive(), awaited="the end of the announcements", within_s=60)
-    try:
-        with pytest.raises(ClusterError, match="has ended"):
-            supervision.adopt(1)
-        supervision.end()
-    finally:
-        supervision.end()
+    """The order says that the supervisor has ended; what it should have ended is ended without it."""
+    lost: list[str] = []
+    supervision = Supervision(tmp_path / "scratch", lock, lost.append)
+    with subprocess.Popen(FOREVER) as before, subprocess.Popen(FOREVER) as later:
+        supervision.adopt(before.pid)
+        os.kill(supervision.pid, signal.SIGKILL)
+        until(lambda: not supervision._listening.is_alive(), awaited="the end of the announcements", within_s=60)
+        try:
+            with pytest.raises(HarnessLostError, match="has ended"):
+                supervision.adopt(later.pid)
+        finally:
+            supervision.end()
+        assert (before.wait(60), later.wait(60)) == (-signal.SIGKILL, -signal.SIGKILL)
+    supervision.end()
+    assert (supervision.is_lost, lost) == (True, ["exit code -9"])
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_a_supervisor_that_is_ended_is_not_lost(tmp_path: Path, lock: socket.socket) -> None:
+    """Nor does anybody hear of it."""
+    lost: list[str] = []
+    supervision = Supervision(tmp_path / "scratch", lock, lost.append)
+    supervision.end()
+    assert (supervision.is_lost, lost) == (False, [])
 
 
 def test_a_supervisor_that_fails_tells_why(supervision: Supervision, caplog: pytest.LogCaptureFixture) -> None:
     """Its traceback is logged, as it has no terminal of its own."""
-    supervision._order({"do": "adopt", "pid": "none"})
+    with pytest.raises(HarnessLostError):
+        supervision._order({"do": "adopt", "pid": "none"})
     supervision._listening.join(60)
     assert "ValueError: invalid literal for int() with base 10: 'none'" in caplog.text
 

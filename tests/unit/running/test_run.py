@@ -281,10 +281,14 @@ def test_a_run_from_scratch_walks_to_where_its_test_begins(
 def test_what_the_machine_lacks_is_recorded_before_the_run_is_judged(tmp_path: Path) -> None:
     """Also where no step failed of it; the run is INCONCLUSIVE, and says why."""
     with opened(tmp_path) as run:
-        cast("FakeCluster", run.cluster).lacking = "broker-0: No space left on device"
+        cast("FakeCluster", run.cluster).lacking = {"broker-0": "No space left on device"}
         judgement = run.verify([checks.no_unexpected_death()])
     [trouble] = read_history(RunFolder(run.folder.path)).of(EventKind.HARNESS_TROUBLE)
-    assert (trouble.data["error"], trouble.data["of_machine"]) == ("broker-0: No space left on device", True)
+    assert (trouble.node, trouble.data["error"], trouble.data["of_machine"]) == (
+        "broker-0",
+        "No space left on device",
+        True,
+    )
     [verdict] = [each for each in judgement.verdicts if each.check == "no_unexpected_death"]
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
     assert "No space left on device" in verdict.summary

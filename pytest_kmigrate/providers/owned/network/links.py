@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from http import HTTPStatus
 from typing import Any
 
-from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, HarnessLostError
 from pytest_kmigrate.model.links import Arrived, Disturbance, Link, Stream
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.providers.owned.network.arrivals import counting, onward
@@ -170,7 +170,8 @@ class ProxiedLinks:
         try:
             answer = order(path, timeout=_ANSWERED_WITHIN_S, proxies=_PAST_EVERY_PROXY)
         except OSError as error:  # of requests, too
-            raise ClusterError(f"Toxiproxy does not answer {method} {path}: {error}; its links are gone") from error
+            gone = f"Toxiproxy does not answer {method} {path} ({error}); its links are gone"
+            raise HarnessLostError(gone) from error
         except (InvalidToxic, NotFound, ProxyExists) as error:
             if method != "DELETE" or not isinstance(error, NotFound):
                 said = error.args[0].decode(errors="replace").strip()

@@ -25,7 +25,7 @@ def start_toxiproxy(program: Path, at: tuple[str, int], logs: Path, recorder: Re
 
     def has_ended(code: int) -> None:
         ended.append(code)
-        recorder.record(HarnessTrouble("the links' proxies are gone", f"exit code {code}"))
+        recorder.record(HarnessTrouble("the links' proxies are gone", f"exit code {code}", lost="links"))
 
     start([str(program), "-host", host, "-port", str(port)], log, has_ended)
 

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, HarnessLostError
 from pytest_kmigrate.model.links import Disturbance
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.providers.owned.network.links import ProxiedLinks
@@ -185,7 +185,7 @@ def test_links_without_toxiproxy_are_gone() -> None:
     """Nothing listens there any more."""
     with toxiproxy({}) as (place, _):
         pass
-    with pytest.raises(ClusterError, match=r"^Toxiproxy does not answer POST .*; its links are gone$"):
+    with pytest.raises(HarnessLostError, match=r"^Toxiproxy does not answer POST .*; its links are gone:"):
         cut(place)
 
 

@@ -1,0 +1,31 @@
+"""Losses of a live run: waits end as soon as a part of the harness is known to be gone."""
+
+from pytest_kmigrate.model.errors import HarnessLostError
+from pytest_kmigrate.model.event import Event, EventKind, Recorder
+
+
+class Losses:
+    """Looks at what a run recorded since the last look; safe to ask from any thread, and cheap to ask often."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._looked = 0
+        self._first: Event | None = None
+
+    def first(self) -> Event | None:
+        """Return the event of the first part that was lost; None while all parts are there."""
+        events = self._recorder.events
+        for number in range(self._looked, len(events)):
+            if self._first is None and _is_loss(events[number]):
+                self._first = events[number]
+            self._looked = number + 1
+        return self._first
+
+    def require_none(self) -> None:
+        """HarnessLostError once a part is gone."""
+        if (loss := self.first()) is not None:
+            raise HarnessLostError(f"{loss.data['what']} ({loss.data['error']})")
+
+
+def _is_loss(event: Event) -> bool:
+    return event.kind is EventKind.HARNESS_TROUBLE and bool(event.data.get("lost"))
