@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pytest_kmigrate.catalogue import Requirement, deviations, requirement, requirements
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence
 from pytest_kmigrate.certificates.statement import Counts, Grade, OutcomeName, Part, PartResult, Row
+from pytest_kmigrate.checkers.grading import graded
+from pytest_kmigrate.checkers.tally import Tally, Word, tally_together
 from pytest_kmigrate.judging.outcomes import RowOutcome
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.model.capabilities import not_offered
@@ -56,42 +58,49 @@ def bound(violations: int, n: int) -> str:
 def _row(wanted: Requirement, evidence: Evidence) -> Row:
     sources = wanted.same_as or (wanted.id,)
     seen = [_seen(source, evidence.runs) for source in sources]
-    weakest = min(seen, key=lambda each: sum(one.outcome is Outcome.CONFORMS for one in each))
-    violating = [one for each in seen for one in each if one.outcome is Outcome.VIOLATES]
-    others = [one for one in weakest if one.outcome is not Outcome.VIOLATES]
-    conforming = sum(one.outcome is Outcome.CONFORMS for one in others)
     required = _required(wanted.profile, sources)
-    listed = {each.id for each in deviations(wanted.profile)}
-    explained = sorted({known for one in violating if one.row.is_explained for known in one.row.known_as})
-    is_deviating = all(one.row.is_explained and one.row.known_as <= listed for one in violating)
-    strict = _outcome(conforming, len(violating), others, required)
-    apache = strict
-    if violating and all(one.row.is_explained for one in violating):
-        apache = _outcome(conforming + len(violating), 0, others, required) if is_deviating else Outcome.INCONCLUSIVE
+    found = tally_together([[one.row.said for one in each] for each in seen], graded(*sources), required)
     unfit = _inapplicable(wanted.profile, sources, evidence) if not any(seen) else ""
-    if unfit:
-        strict = apache = Outcome.NOT_APPLICABLE
-    counts = Counts(
-        conforms=conforming,
-        violates=len(violating),
-        inconclusive=sum(one.outcome is Outcome.INCONCLUSIVE for one in others),
-        not_applicable=sum(one.outcome is Outcome.NOT_APPLICABLE for one in others),
-    )
-    n = conforming + len(violating)
+    word = Word.NOT_APPLICABLE if unfit else found.word
+    is_enough = found.n >= required
+    strict = _STRICT[word]
+    apache = _BY_APACHE.get(word, strict) if is_enough or word is not Word.DEPARTURE else Outcome.INCONCLUSIVE
+    listed = {each.id for each in deviations(wanted.profile)}
+    known = sorted({each for each, _ in found.by})
     return Row(
         id=wanted.id,
         level=wanted.level,
         part="core" if wanted.level == "MUST" else "extended",
+        word=word,
         strict=_name(strict),
         apache=_name(apache),
-        counts=counts,
-        n=n,
+        counts=Counts(
+            conforms=found.conforming,
+            violates=found.violating,
+            inconclusive=found.inconclusive,
+            not_applicable=found.not_applicable,
+        ),
+        n=found.n,
         required=required,
-        bound=bound(len(violating), n),
-        deviations=[each for each in explained if each in listed],
-        known_bugs=[each for each in explained if each not in listed],
-        reason="" if strict is Outcome.CONFORMS else unfit or _reason(strict, violating, others, (n, required)),
+        bound=bound(found.violating, found.n),
+        deviations=[each for each in known if each in listed],
+        known_bugs=[each for each in known if each not in listed],
+        reason="" if word is Word.CONFORMS else unfit or _reason(seen, found, required),
     )
+
+
+_STRICT = {
+    Word.VIOLATION: Outcome.VIOLATES,
+    Word.DEFECT: Outcome.VIOLATES,
+    Word.DEPARTURE: Outcome.VIOLATES,
+    Word.REMARK: Outcome.CONFORMS,
+    Word.INCONCLUSIVE: Outcome.INCONCLUSIVE,
+    Word.CONFORMS: Outcome.CONFORMS,
+    Word.NOT_APPLICABLE: Outcome.NOT_APPLICABLE,
+    Word.NOT_JUDGED: Outcome.INCONCLUSIVE,
+}
+_BY_APACHE = {Word.DEFECT: Outcome.INCONCLUSIVE, Word.DEPARTURE: Outcome.CONFORMS}
+"""A departure that Apache Kafka is known for conforms to what people run; a known defect hides what else would show."""
 
 
 def _seen(row: str, runs: Iterable[RunEvidence]) -> list[_Seen]:
@@ -102,22 +111,16 @@ def _seen(row: str, runs: Iterable[RunEvidence]) -> list[_Seen]:
     return [each for each in found if each.outcome is Outcome.VIOLATES or each.run not in departing]
 
 
-def _outcome(conforming: int, violating: int, others: Sequence[_Seen], required: int) -> Outcome:
-    if violating:
-        return Outcome.VIOLATES
-    if conforming >= required:
-        return Outcome.CONFORMS
-    is_inapplicable = bool(others) and all(one.outcome is Outcome.NOT_APPLICABLE for one in others)
-    return Outcome.NOT_APPLICABLE if is_inapplicable else Outcome.INCONCLUSIVE
-
-
-def _reason(outcome: Outcome, violating: Sequence[_Seen], others: Sequence[_Seen], counted: tuple[int, int]) -> str:
-    if violating:
+def _reason(seen: Sequence[Sequence[_Seen]], found: Tally, required: int) -> str:
+    """Why a requirement does not conform: the first run that violates it, or what is missing."""
+    listed = [one for each in seen for one in each]
+    violating = [one for one in listed if one.outcome is Outcome.VIOLATES]
+    if found.violating:
         return f"{violating[0].run}: {violating[0].row.reason}"
-    n, required = counted
-    undecided = [one for one in others if one.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE)]
-    parts = [f"{n} of {required} runs that could have violated it"] if outcome is Outcome.INCONCLUSIVE and n else []
+    undecided = [one for one in listed if one.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE)]
+    parts = [f"{found.n} of {required} runs that could have violated it"] if found.n else []
     parts += [f"{one.run}: {one.row.reason}" for one in undecided[:1]]
+    parts += [f"{known} of another requirement hit {runs}" for known, runs in found.hit_by]
     return "; ".join(parts) or "no counted run could have violated it"
 
 

@@ -1,9 +1,10 @@
 """The typed contents of a certificate: an in-toto statement about the software under test."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.errors import CertificateError
 
 SCHEMA = 1
@@ -63,6 +64,8 @@ class Row(Model):
     id: str
     level: Literal["MUST", "SHOULD", "MAY"]
     part: Part
+    word: Annotated[Word, Field(strict=False)]
+    """Where it stands: a defect, a departure or a remark where known ones explain all that violates it."""
     strict: OutcomeName
     """The outcome by the document alone."""
     apache: OutcomeName

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_kmigrate.catalogue import Requirement, requirement, requirements
+from pytest_kmigrate.checkers.grading import graded
 from pytest_kmigrate.checkers.tally import CLASSES, Said, Tally, Word, tally_together
 from pytest_kmigrate.documents import document
-from pytest_kmigrate.judging.grading import graded
 from pytest_kmigrate.judging.other_documents import evidence_by
 from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from pytest_kmigrate.checkers.grading import of_row
 from pytest_kmigrate.checkers.tally import Said
-from pytest_kmigrate.judging.grading import of_row
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 
 

@@ -23,7 +23,9 @@ def row(strict: OutcomeName, apache: OutcomeName, level: str = "MUST") -> Row:
     counts = Counts(conforms=1, violates=0, inconclusive=0, not_applicable=0)
     known: list[str] = []
     part = "core" if level == "MUST" else "extended"
+    word = {"CONFORMS": "conforms", "VIOLATES": "new violation"}.get(strict, "inconclusive")
     named = {"id": "R", "level": level, "part": part, "reason": "", "deviations": known, "known_bugs": known}
+    named["word"] = word
     return Row.model_validate(
         {**named, "strict": strict, "apache": apache, "counts": counts, "n": 1, "required": 1, "bound": "1"}
     )
