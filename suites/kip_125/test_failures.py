@@ -98,7 +98,7 @@ def test_nothing_is_passed_over_while_zookeeper_stands_still(stands_still_s, gro
     verify_group(owned_within_s=TAKEN_OVER_S)
 
 
-@pytest.mark.requirement("K125-FAIL-zk-session-expiry", "K125-ZN-ids-ephemeral")
+@pytest.mark.requirement("K125-FAIL-zk-session-expiry", "K125-ZN-ids-ephemeral", "K125-ZN-registration-atomic")
 def test_a_member_registers_anew_when_its_session_expired(group, zookeeper, expect, verify_group):
     """Its partitions change hands, and it is in both directories again with one new session."""
     members = group.join(WITH, 3, **ROUND_ROBIN)

@@ -3,8 +3,8 @@
 import pytest
 
 from pytest_kmigrate import Role, Slow, checks, targets
-from pytest_kmigrate.documents.kip_125.bystanders import unreadable
-from pytest_kmigrate.documents.kip_125.kinds import MODE, ROUND_ROBIN, WITH
+from pytest_kmigrate.documents.kip_125.bystanders import unreadable_mode
+from pytest_kmigrate.documents.kip_125.kinds import ROUND_ROBIN, WITH
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
@@ -27,6 +27,8 @@ LATE_S = 6.0
     "K125-MET-active-zero",
     "K125-MET-kafka-owned-value",
     "K125-OFF-commit-via-ekc",
+    "K125-OWN-full-coverage",
+    "K125-OWN-exactly-one",
 )
 def test_members_follow_every_toggle(group, verify_group):
     """Three members follow twenty toggles while they read, though both systems assign otherwise."""
@@ -38,9 +40,9 @@ def test_members_follow_every_toggle(group, verify_group):
         group.toggle(mode)
         group.flow(100)
     group.toggle("kafka")
-    group.flow(1000)
+    group.flow(1500)
     group.write_mode("kafka")
-    group.flow(1000)
+    group.flow(1500)
     group.describe()
     group.toggle(None)
     group.flow(1000)
@@ -69,7 +71,7 @@ def test_a_mode_that_members_may_not_read_means_zookeeper(group, cluster, expect
     group.await_stable(2)
     group.toggle("kafka")
     group.flow(250)
-    with unreadable(cluster.zookeeper_servers, MODE):
+    with unreadable_mode(group, cluster.zookeeper_servers):
         group.await_followed("zookeeper")
         group.flow(250)
         expect("whether members warn of it", warned, equals=True, within_s=10)

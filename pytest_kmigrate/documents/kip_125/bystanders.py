@@ -9,7 +9,8 @@ from confluent_kafka import Consumer, TopicPartition
 from kazoo.client import KazooClient
 from kazoo.security import OPEN_ACL_UNSAFE, make_acl
 
-from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, NAME, OWNERS, TOPIC
+from pytest_kmigrate.documents.kip_125.group import MigratingGroup
+from pytest_kmigrate.documents.kip_125.kinds import HIDDEN, IDS, MIGRATING, MODE, NAME, OWNERS, TOPIC
 from pytest_kmigrate.model.peer import Znodes
 from pytest_kmigrate.waiting import PATIENCE_S, until
 
@@ -59,14 +60,17 @@ def in_zookeeper(znodes: Znodes) -> Iterator[None]:
 
 
 @contextmanager
-def unreadable(servers: str, path: str) -> Iterator[None]:
-    """No client may read a znode, though all may list, write and delete it, until the end of the block."""
+def unreadable_mode(group: MigratingGroup, servers: str) -> Iterator[None]:
+    """No client may read the mode, though all may list, write and delete it, until the end of the block."""
     client = KazooClient(servers)
     client.start(PATIENCE_S)
+    before = client.get(MODE)[0]
     try:
-        client.set_acls(path, [make_acl("world", "anyone", write=True, create=True, delete=True, admin=True)])
+        group.note_mode(HIDDEN)
+        client.set_acls(MODE, [make_acl("world", "anyone", write=True, create=True, delete=True, admin=True)])
         yield
-        client.set_acls(path, OPEN_ACL_UNSAFE)
+        group.note_mode(before)
+        client.set_acls(MODE, OPEN_ACL_UNSAFE)
     finally:
         client.stop()
         client.close()

@@ -186,15 +186,19 @@ class MigratingGroup(GroupReports):
     def write_mode(self, mode: str | bytes | None) -> None:
         """Write the mode as an operator does; None deletes the node."""
         data = mode.encode() if isinstance(mode, str) else mode
-        shown = None if data is None else data[:100].decode("utf-8", "replace")
         # A server that was only beginning may have forgotten this client, who waits 10 s for it: members must not be
         # asked to follow what is not written yet.
         self._scene.znodes.get(MODE)
-        self._scene.recorder.record(ZnodeWritten(MODE, shown))
+        self.note_mode(data)
         if data is None:
             self._scene.znodes.delete(MODE)
         else:
             self._scene.znodes.set(MODE, data)
+
+    def note_mode(self, data: bytes | None) -> None:
+        """Record what the mode node holds from now on, for those that read it; None: it is not there."""
+        shown = None if data is None else data[:100].decode("utf-8", "replace")
+        self._scene.recorder.record(ZnodeWritten(MODE, shown))
 
     def toggle(self, mode: str | bytes | None, within_s: float = PATIENCE_S) -> None:
         """Write the mode and return when every member with migration follows, and owns what that system assigns."""

@@ -13,6 +13,8 @@ PARTITIONS = 12
 ROOT = f"/consumers/{NAME}"
 MIGRATION = f"{ROOT}/migration"
 MODE = f"{MIGRATION}/mode"
+HIDDEN = b"(not readable)"
+"""What is recorded of a mode that no member may read."""
 IDS = f"{ROOT}/ids"
 MIGRATING = f"{MIGRATION}/ids"
 OWNERS = f"{ROOT}/owners"
@@ -25,3 +27,5 @@ SESSION_S = 3.0
 """Session timeouts, of ZooKeeper and of Kafka, that tests choose."""
 COMMIT_EVERY_S = 1.0
 """The commit interval that tests choose."""
+READ_S = 3.0
+"""How long a member that owns a partition takes to read its records, on a machine that is busy."""

@@ -1,12 +1,15 @@
 """Mixtures that the document does not support: plain KafkaConsumers beside members that follow ZooKeeper."""
 
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
-from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
+from pytest_kmigrate.documents.kip_125.evidence.modes import ZOOKEEPER, may_follow
 from pytest_kmigrate.model.history import History
 
 
 def is_unsupported(history: History, one: int, other: int, at_ns: int) -> bool:
-    """Whether one of two clients is a plain KafkaConsumer, and the other followed ZooKeeper at an instant."""
+    """Whether one of two clients is a plain KafkaConsumer, and the other may follow ZooKeeper at an instant.
+
+    What the mode node holds and who is registered decides, not what a member reports to follow.
+    """
     known = lives(history)
     if one not in known or other not in known:
         return False
@@ -17,7 +20,7 @@ def is_unsupported(history: History, one: int, other: int, at_ns: int) -> bool:
 def _is_mix(history: History, plain: Life, connector: Life, at_ns: int) -> bool:
     if plain.is_of_zookeeper or not connector.is_of_zookeeper:
         return False
-    return not connector.is_migrating or modes_at(history, at_ns).get(connector.client) != KAFKA
+    return not connector.is_migrating or ZOOKEEPER in may_follow(history, connector, at_ns)
 
 
 def is_naive(history: History) -> bool:

@@ -24,13 +24,6 @@ def group_writes(history: History) -> Iterator[tuple[Transaction, Write]]:
             yield from ((each, write) for write in each.changes if write.path.startswith(f"{ROOT}/"))
 
 
-def registration(history: History, life: Life) -> Transaction | None:
-    """The transaction by which a member first registered in ``ids``."""
-    path = f"{IDS}/{life.consumer_id}"
-    found = (each for each, write in group_writes(history) if (write.operation, write.path) == ("create", path))
-    return next(found, None)
-
-
 def sessions(history: History, known: dict[int, Life]) -> dict[int, Life]:
     """By session, the member that registered with it."""
     by_path = {f"{IDS}/{life.consumer_id}": life for life in known.values() if life.is_of_zookeeper}

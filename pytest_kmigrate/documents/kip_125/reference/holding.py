@@ -169,7 +169,7 @@ class Holding:
         elif self.stage is Stage.OWNED:
             self.stage = Stage.RELEASING
             position = self._tools.fetcher.remove(self.partition)
-            self._tools.later(_RELEASED_WITHIN_S, self._leave_if_releasing)
+            self._tools.later(_RELEASED_WITHIN_S, lambda: self._leave_unanswered(position))
             self._tools.commit({self: position}, self._leave_if_written)
 
     def lose(self, why: str) -> None:
@@ -179,6 +179,11 @@ class Holding:
         if self.delivers:
             self._tools.lines.revoked([self.partition], why)
         self._end()
+
+    def _leave_unanswered(self, position: int) -> None:
+        if self.stage is Stage.RELEASING:
+            self._tools.lines.committed([(self.partition, position)], "kafka", "_TIMED_OUT")
+            self._leave()
 
     def _leave_if_releasing(self) -> None:
         if self.stage is Stage.RELEASING:

@@ -6,7 +6,7 @@ from typing import Any
 from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, MODE, NAME, OFFSETS, OWNERS, TOPIC, WITH
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import Transaction, Write
-from tests.unit.checkers.histories import MS, Row, consumed, event
+from tests.unit.checkers.histories import FAILED, MS, Row, committed, consumed, event, sent
 
 ORDERS_0, ORDERS_1 = (TOPIC, 0), (TOPIC, 1)
 
@@ -54,6 +54,27 @@ def follows(client: int, at_ms: int, mode: str, read_ms: int | None = None) -> E
 def wrote(at_ms: int, mode: str | None) -> Event:
     """The operator wrote the mode, or deleted it."""
     return event(EventKind.ZNODE_WRITTEN, at_ms, path=MODE, data=mode)
+
+
+def closed(zxid: int, at_ms: int, session: int) -> Transaction:
+    """ZooKeeper closed a session."""
+    return Transaction(at_ms * MS, zxid, session)
+
+
+def resumed(client: int, at_ms: int) -> Event:
+    """It goes on."""
+    return event(EventKind.MEMBER_RESUMED, at_ms, member=f"{WITH}-{client}")
+
+
+def acked(at_ms: int, *offsets: int, partition: int = 0) -> list[Row]:
+    """These records of a partition were acknowledged."""
+    return [sent(each, topic=TOPIC, partition=partition, began_ns=at_ms * MS, ended_ns=at_ms * MS) for each in offsets]
+
+
+def answered(client: int, at_ms: int, offset: int, error: str = "", partition: int = 0) -> Row:
+    """Kafka answered a member's commit; ``error``: it refused it."""
+    row = committed(offset, at_ms, client=client, topic=TOPIC, partition=partition)
+    return {**row, "outcome": FAILED, "error": error} if error else row
 
 
 def paused(client: int, at_ms: int) -> Event:
@@ -108,6 +129,11 @@ def migrating(client: int, operation: str = "create", *, is_ephemeral: bool = Tr
 def owner(partition: int, data: str, *, is_ephemeral: bool = True) -> Write:
     """An owner node was created."""
     return Write("create", f"{OWNERS}/{TOPIC}/{partition}", data, 0, is_ephemeral=is_ephemeral)
+
+
+def disowned(partition: int) -> Write:
+    """An owner node was deleted."""
+    return Write("delete", f"{OWNERS}/{TOPIC}/{partition}")
 
 
 def offset(partition: int, data: str) -> Write:

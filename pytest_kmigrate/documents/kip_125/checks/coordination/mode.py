@@ -7,8 +7,17 @@ from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at, assigned_by_kafka, assigned_by_range
 from pytest_kmigrate.documents.kip_125.evidence.cuts import cut_at
-from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
-from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, Change, changes, modes_at
+from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, horizon_ns, lives
+from pytest_kmigrate.documents.kip_125.evidence.modes import (
+    AGREED_NS,
+    KAFKA,
+    ZOOKEEPER,
+    Change,
+    changes,
+    may_follow,
+    modes_at,
+)
+from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
@@ -29,9 +38,9 @@ _MISSED = "K125-MODE-missed-notification"
 _WRITTEN = ("created", "changed", "deleted")
 """By the harness, which does nothing else to members."""
 _MANY = 10
-_ROWS = (*dict.fromkeys(_BY_CHANGE.values()), _OLDER, _REPEATED, _RAW, _MISSED)
-_WITHIN_S = 5.0
-"""The document gives no time; this is far above what a watch takes."""
+_KAFKA, _ABSENT = "K125-MODE-kafka", "K125-MODE-absent-is-zk"
+_ROWS = (*dict.fromkeys(_BY_CHANGE.values()), _OLDER, _REPEATED, _RAW, _MISSED, _KAFKA, _ABSENT)
+_WITHIN_S = AGREED_NS / 1e9
 
 
 @checker(*_ROWS, in_every_run=has_members)
@@ -39,7 +48,8 @@ def mode_agreed_within(history: History, at_most_s: float = _WITHIN_S) -> Verdic
     """Every member with migration follows each change of the mode within ``at_most_s``.
 
     Kafka is to be followed only if the mode node holds exactly ``kafka`` and no older member is registered. A change
-    that is followed by the next one sooner is judged only if all had agreed by then.
+    that is followed by the next one sooner is judged only if all had agreed by then. Between two changes no member
+    that follows the new mode goes back to the other one, however shortly.
     """
     rows = ByRequirement("mode_agreed_within", *_ROWS)
     known, found = lives(history), changes(history)
@@ -59,6 +69,7 @@ def mode_agreed_within(history: History, at_most_s: float = _WITHIN_S) -> Verdic
                 observed = f"{', '.join(late[0])} did not"
                 rows.violated(row, timed_violation(history, expected, observed, change.at_ns), Kind.LIVENESS)
     _missed(history, rows, known, found, at_most_s)
+    _strays(history, rows, known, found)
     text = f"{counted(judged, 'change')} of the mode followed by all, the slowest within {span(slowest)}"
     return rows.verdict(text, "the mode never changed while members could follow it", slowest_s=slowest / 1e9)
 
@@ -79,6 +90,20 @@ def _missed(
             if modes_at(history, looked_ns).get(life.client) != change.must_be:
                 expected = f"{life.member} follows {change.must_be} within {at_most_s:g} s after its link is healed"
                 rows.violated(_MISSED, timed_violation(history, expected, "it did not", looked_ns), Kind.LIVENESS)
+
+
+def _strays(history: History, rows: ByRequirement, known: dict[int, Life], found: list[Change]) -> None:
+    """Each report of a mode that neither the node nor the members registered then allow."""
+    for event in history.of(EventKind.MEMBER_MODE):
+        life, at_ns, mode = known.get(client_of(event)), happened_ns(event), str(event.data["mode"])
+        is_asked = life is not None and life.is_migrating and at_ns <= min(life.left_ns, horizon_ns(history))
+        if life is None or not is_asked or mode in may_follow(history, life, at_ns):
+            continue
+        before = [each for each in found if each.at_ns <= at_ns][-1:]
+        must_be = before[0].must_be if before else ZOOKEEPER
+        for row in (*_rows_of(before[0], found), _KAFKA if must_be == KAFKA else _ABSENT) if before else (_ABSENT,):
+            expected = f"{life.member} follows {must_be} as long as nothing about the mode changes"
+            rows.violated(row, timed_violation(history, expected, f"it followed {mode}", at_ns))
 
 
 def _rows_of(change: Change, found: list[Change]) -> list[str]:
@@ -108,7 +133,7 @@ def _late(history: History, known: dict[int, Life], change: Change, at_most_s: f
         if each.is_migrating
         and each.began_ns < change.at_ns
         and each.ended_ns > looked_ns
-        and not _paused(history, each)
+        and not stood_still(history, each.member, change.at_ns, looked_ns)
         and cut_at(history, each.member, change.at_ns) is None
     ]
     modes = modes_at(history, looked_ns)
@@ -123,15 +148,7 @@ def _late(history: History, known: dict[int, Life], change: Change, at_most_s: f
     return late, max(events, default=0)
 
 
-def _paused(history: History, life: Life) -> bool:
-    """Whether a test let a member stand still: it cannot follow anything then."""
-    return any(event.data["member"] == life.member for event in history.of(EventKind.MEMBER_PAUSED))
-
-
-_KAFKA, _ABSENT, _ACTIVE, _LISTENER = (
-    *("K125-MODE-kafka", "K125-MODE-absent-is-zk"),
-    *("K125-MET-active-one", "K125-MEM-rebalance-listener"),
-)
+_ACTIVE, _LISTENER = "K125-MET-active-one", "K125-MEM-rebalance-listener"
 _SETTLED_S = 1.0
 _LEAVES_WITHIN_S = 5.0
 """From its first release to its end, for a member that was asked to leave; on a busy machine, too."""

@@ -1,20 +1,29 @@
-"""Check that no partition is read by two members at the same time."""
+"""Check that no partition is read by two members at the same time, and none is owned by two."""
+
+from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import place
+from pytest_kmigrate.checkers.evidence.ownership import Partition
 from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
+from pytest_kmigrate.checkers.evidence.wording import span as told
+from pytest_kmigrate.documents.kip_125.evidence.held import was_closed
+from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.mixes import is_naive, is_unsupported
+from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, Operations
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _ROW, _CONTROL = "K125-OWN-exactly-one", "K125-CTRL-naive-mix"
+_SLACK_NS = 1_000_000_000
+"""A line of a member that prints no time of its own is as late as it was read."""
 
 
 @checker(_ROW, in_every_run=has_members, anomaly="two readers of a partition")
@@ -22,22 +31,29 @@ def one_owner_at_a_time(history: History) -> Verdict:
     """No member reads a partition after another has begun to own it and before it owns it anew.
 
     Judged when records are handed to the application, not by who claims to own: a member may read on after its claim
-    is gone. Clocks of one machine are the same. What plain KafkaConsumers and members that follow ZooKeeper read at the
-    same time is counted, and violates nothing: the document does not support such a group.
+    is gone. No member reads what it does not claim, and no two claim a partition for longer than a moment, whether or
+    not both read it; a member that stood still, or whose session ZooKeeper had closed, gives its claim up late. Clocks
+    of one machine are the same. What plain KafkaConsumers and members that may follow ZooKeeper read at the same time
+    is counted, and violates nothing: the document does not support such a group.
     """
     rows = ByRequirement("one_owner_at_a_time", _ROW)
     known = lives(history)
     reads = history.operations.of(OperationKind.CONSUME)
+    reads = reads.where(np.isin(reads.client, list(known)))
     handovers = unsupported = 0
     for partition, those in spans(history).items():
         mine = reads.where((reads.topic == partition[0]) & (reads.partition == partition[1]))
-        for span in those:
-            handovers += any(each.client != span.client for each in those)
-            for client, at_ns, found in _overlaps(history, known, span, mine):
-                if is_unsupported(history, span.client, client, at_ns):
-                    unsupported += 1
-                else:
-                    rows.violated(_ROW, found)
+        handovers += len(those) if len({each.client for each in those}) > 1 else 0
+        for one, other, at_ns, found in (
+            *_overlaps(history, known, those, mine),
+            *_claimed_twice(history, known, those),
+        ):
+            if is_unsupported(history, one, other, at_ns):
+                unsupported += 1
+            else:
+                rows.violated(_ROW, found)
+        for found in _not_claimed(history, known, partition, those, mine):
+            rows.violated(_ROW, found)
     rows.looked_at(_ROW, handovers)
     text = f"{counted(handovers, 'span')} of ownership in partitions of several members, none read by another meanwhile"
     verdict = rows.verdict(
@@ -62,27 +78,56 @@ def naive_mix_is_detected(history: History) -> Verdict:
     return rows.verdict(f"{counted(count, 'span')} overlapped with what another member read", "no such group")
 
 
-def _overlaps(
-    history: History, known: dict[int, Life], span: Span, reads: Operations
-) -> list[tuple[int, int, Violation]]:
-    """Clients that read between a member's first and last record of one span, since when, and what they read."""
-    within = (reads.ended_ns >= span.began_ns) & (reads.ended_ns <= span.ended_ns)
-    own = reads.ended_ns[within & (reads.client == span.client)]
-    if not len(own):
-        return []
-    first, last = own.min(), own.max()
-    between = (reads.ended_ns > first) & (reads.ended_ns < last) & (reads.client != span.client)
-    found = []
-    for client in np.unique(reads.client[between]).tolist():
-        theirs = reads.where(between & (reads.client == client))
-        expected = f"only {_name(known, span.client)}, which owns {place(*span.partition)}, reads it"
-        observed = (
-            f"{_name(known, client)} read {counted(len(theirs), 'record')} of it, from offset {theirs.offset[0]} on"
+_Overlap = tuple[int, int, int, Violation]
+"""Two clients, since when they overlap, and what is wrong with it."""
+
+
+def _overlaps(history: History, known: dict[int, Life], those: list[Span], reads: Operations) -> Iterator[_Overlap]:
+    """Clients that read between a member's first and last record of one span."""
+    for span in those:
+        within = (reads.ended_ns >= span.began_ns) & (reads.ended_ns <= span.ended_ns)
+        own = reads.ended_ns[within & (reads.client == span.client)]
+        if not len(own):
+            continue
+        between = (reads.ended_ns > own.min()) & (reads.ended_ns < own.max()) & (reads.client != span.client)
+        for client in np.unique(reads.client[between]).tolist():
+            theirs = reads.where(between & (reads.client == client))
+            expected = f"only {known[span.client].member}, which owns {place(*span.partition)}, reads it"
+            yield span.client, client, int(theirs.ended_ns[0]), _read(history, known, client, theirs, expected)
+
+
+def _claimed_twice(history: History, known: dict[int, Life], those: list[Span]) -> Iterator[_Overlap]:
+    """Claims of two members that hold at the same time, until the orderly end of all."""
+    end_ns = horizon_ns(history)
+    for one, other in combinations(those, 2):  # in the order of their beginning
+        until_ns = min(one.ended_ns, other.ended_ns, end_ns)
+        both_ns = until_ns - other.began_ns
+        is_late = any(
+            stood_still(history, known[each.client].member, each.began_ns, until_ns)
+            or was_closed(history, each.client, each.began_ns, until_ns)
+            for each in (one, other)
         )
-        at_ns = int(theirs.ended_ns[0])
-        found.append((client, at_ns, timed_violation(history, expected, observed, at_ns)))
-    return found
+        if one.client != other.client and both_ns > _SLACK_NS and not is_late:
+            expected = f"{place(*one.partition)} has one owner"
+            names = f"{known[one.client].member} and {known[other.client].member}"
+            found = timed_violation(history, expected, f"{names} owned it for {told(both_ns)}", other.began_ns)
+            yield one.client, other.client, other.began_ns, found
 
 
-def _name(known: dict[int, Life], client: int) -> str:
-    return known[client].member if client in known else f"client {client}"
+def _not_claimed(
+    history: History, known: dict[int, Life], partition: Partition, those: list[Span], reads: Operations
+) -> Iterator[Violation]:
+    """What members read of a partition that they did not own then."""
+    for client in np.unique(reads.client).tolist():
+        mine = reads.where(reads.client == client)
+        is_claimed = np.zeros(len(mine), bool)
+        for span in (each for each in those if each.client == client):
+            is_claimed |= (mine.ended_ns >= span.began_ns - _SLACK_NS) & (mine.ended_ns <= span.ended_ns + _SLACK_NS)
+        if not is_claimed.all():
+            expected = f"{known[client].member} reads {place(*partition)} only while it reports to own it"
+            yield _read(history, known, client, mine.where(~is_claimed), expected)
+
+
+def _read(history: History, known: dict[int, Life], client: int, theirs: Operations, expected: str) -> Violation:
+    observed = f"{known[client].member} read {counted(len(theirs), 'record')} of it, from offset {theirs.offset[0]} on"
+    return timed_violation(history, expected, observed, int(theirs.ended_ns[0]))

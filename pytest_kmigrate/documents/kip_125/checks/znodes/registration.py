@@ -6,7 +6,7 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
-from pytest_kmigrate.documents.kip_125.evidence.writes import EVIDENCE, group_writes, has_writes, registration
+from pytest_kmigrate.documents.kip_125.evidence.writes import EVIDENCE, group_writes, has_writes
 from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -23,28 +23,27 @@ _NEEDS = [Capability.ZOOKEEPER_LOG]
 def members_register_as_their_kind(history: History) -> Verdict:
     """A member with migration registers in both directories, any other one in ``ids`` alone.
 
-    Both entries are ephemeral nodes of one session, and the one that names the member as migrating comes no later.
+    Both entries are ephemeral nodes of one session, and the one that names the member as migrating comes no later:
+    each time that it registers, as it does anew when its session has expired.
     """
     rows = ByRequirement("members_register_as_their_kind", _BOTH, _EPHEMERAL, _TOGETHER, _NO_EKC)
     count = 0
     for life in lives(history).values():
-        transaction = registration(history, life) if life.is_of_zookeeper else None
-        if transaction is None:
-            continue
-        count += 1
-        if life.is_migrating:
-            _judge_migrating(history, rows, life, transaction)
-        else:
-            rows.looked_at(_NO_EKC)
-            if _migrating_entry(history, life) is not None:
-                observed = f"{life.member} registered in {MIGRATING}"
-                expected = "a member without migration is in ids alone"
-                rows.violated(_NO_EKC, timed_violation(history, expected, observed, transaction.at_ns, EVIDENCE))
-    return rows.verdict(f"{counted(count, 'member')} registered as their kind", "no member registered")
+        for transaction in _written(history, "create", f"{IDS}/{life.consumer_id}") if life.is_of_zookeeper else ():
+            count += 1
+            if life.is_migrating:
+                _judge_migrating(history, rows, life, transaction)
+            else:
+                rows.looked_at(_NO_EKC)
+                if _written(history, "create", f"{MIGRATING}/{life.consumer_id}"):
+                    observed = f"{life.member} registered in {MIGRATING}"
+                    expected = "a member without migration is in ids alone"
+                    rows.violated(_NO_EKC, timed_violation(history, expected, observed, transaction.at_ns, EVIDENCE))
+    return rows.verdict(f"{counted(count, 'registration')} of members as their kind", "no member registered")
 
 
 def _judge_migrating(history: History, rows: ByRequirement, life: Life, transaction: Transaction) -> None:
-    other = _migrating_entry(history, life)
+    other = _migrating_entry(history, life, transaction)
     for row in (_BOTH, _EPHEMERAL, _TOGETHER):
         rows.looked_at(row)
 
@@ -64,30 +63,35 @@ def _judge_migrating(history: History, rows: ByRequirement, life: Life, transact
         violated(_TOGETHER, f"{life.member} is never in {IDS} alone", f"it was in {MIGRATING} only later")
 
 
-def _migrating_entry(history: History, life: Life) -> Transaction | None:
-    path = f"{MIGRATING}/{life.consumer_id}"
-    found = (each for each, write in group_writes(history) if (write.operation, write.path) == ("create", path))
-    return next(found, None)
+def _migrating_entry(history: History, life: Life, registered: Transaction) -> Transaction | None:
+    """The entry among those that migrate that belongs to one registration: of its session, or the nearest before it."""
+    found = _written(history, "create", f"{MIGRATING}/{life.consumer_id}")
+    own = [each for each in found if each.session == registered.session]
+    before = [each for each in found if each.zxid <= registered.zxid]
+    return next(iter(own or before[-1:]), None)
+
+
+def _written(history: History, operation: str, path: str) -> list[Transaction]:
+    return [each for each, write in group_writes(history) if (write.operation, write.path) == (operation, path)]
 
 
 @checker(_LEAVING, in_every_run=has_writes, needs=_NEEDS)
 def members_deregister_together(history: History) -> Verdict:
-    """A member that ends in order leaves ``ids`` no later than the directory of those that migrate."""
+    """A member that leaves by itself leaves ``ids`` no later than the directory of those that migrate, each time."""
     rows = ByRequirement("members_deregister_together", _LEAVING)
-    gone = {write.path: each for each, write in group_writes(history) if write.operation == "delete"}
     count = 0
-    for life in lives(history).values():
-        ids, migrating = gone.get(f"{IDS}/{life.consumer_id}"), gone.get(f"{MIGRATING}/{life.consumer_id}")
-        if life.how != "stopped" or migrating is None:
-            continue
-        count += 1
-        rows.looked_at(_LEAVING)
-        if ids is None or ids.zxid > migrating.zxid:
-            expected = f"{life.member} leaves {IDS} no later than {MIGRATING}"
-            observed = "it left it later" if ids else "it never did"
-            rows.violated(_LEAVING, timed_violation(history, expected, observed, migrating.at_ns, EVIDENCE))
-    text = f"{counted(count, 'member')} left both directories together"
-    return rows.verdict(text, "no member with migration ended in order")
+    for life in (each for each in lives(history).values() if each.is_migrating):
+        left = _written(history, "delete", f"{IDS}/{life.consumer_id}")
+        for migrating in _written(history, "delete", f"{MIGRATING}/{life.consumer_id}"):
+            count += 1
+            rows.looked_at(_LEAVING)
+            mine = [each for each in left if each.session == migrating.session]
+            if not mine or mine[0].zxid > migrating.zxid:
+                expected = f"{life.member} leaves {IDS} no later than {MIGRATING}"
+                observed = "it left it later" if mine else "it never did"
+                rows.violated(_LEAVING, timed_violation(history, expected, observed, migrating.at_ns, EVIDENCE))
+    text = f"both directories left together {counted(count, 'time')}"
+    return rows.verdict(text, "no member with migration left by itself")
 
 
 @checker(_PAYLOAD, in_every_run=has_writes, needs=_NEEDS)
