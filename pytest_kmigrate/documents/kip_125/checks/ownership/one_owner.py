@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.evidence.grouping import place
 from pytest_kmigrate.checkers.evidence.ownership import Partition
 from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.checkers.evidence.wording import span as told
+from pytest_kmigrate.checkers.evidence.wording import span as length
 from pytest_kmigrate.documents.kip_125.evidence.held import was_closed
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.mixes import is_naive, is_unsupported
@@ -110,7 +110,7 @@ def _claimed_twice(history: History, known: dict[int, Life], those: list[Span]) 
         if one.client != other.client and both_ns > _SLACK_NS and not is_late:
             expected = f"{place(*one.partition)} has one owner"
             names = f"{known[one.client].member} and {known[other.client].member}"
-            found = timed_violation(history, expected, f"{names} owned it for {told(both_ns)}", other.began_ns)
+            found = timed_violation(history, expected, f"{names} owned it for {length(both_ns)}", other.began_ns)
             yield one.client, other.client, other.began_ns, found
 
 

@@ -106,7 +106,7 @@ def test_a_member_that_stood_still_gives_its_claim_up_late() -> None:
 
 
 def test_a_reader_that_claims_nothing_is_seen() -> None:
-    """Also after it has given the partition up, and where nobody else reads at that time."""
+    """Also after it has given the partition up, and where no other member reads at that time."""
     events = [member(1), member(2), owns(1, 10, 0), released(1, 5000, 0), owns(2, 30_000, 0), MINUTE]
     rows = [*read(1, 50, 1), *read(2, 40_000, 3)]
     assert one_owner_at_a_time.judge(history(rows, events)).outcome is Outcome.CONFORMS
@@ -122,7 +122,7 @@ FLAP = [follows(1, 20_000, "zookeeper"), follows(1, 24_000, "kafka")]
 
 
 def test_a_member_that_leaves_the_mode_for_a_moment_is_seen() -> None:
-    """By its own report, though nobody wrote the node, and it follows Kafka again after 4 s."""
+    """By its own report, though the node was not written, and it follows Kafka again after 4 s."""
     assert mode_agreed_within.judge(history(events=[*KAFKA, MINUTE])).outcome is Outcome.CONFORMS
     verdict = mode_agreed_within.judge(history(events=[*KAFKA, *FLAP, MINUTE]))
     assert {"K125-MODE-watch-create", "K125-MODE-kafka"} <= set(violated(verdict))
