@@ -21,7 +21,7 @@ from pytest_kmigrate.documents import documents
 from pytest_kmigrate.model.checks import AnyChecker
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.plugin import fixtures as of_plugin
-from pytest_kmigrate.plugin.hooks import MARKERS
+from pytest_kmigrate.plugin.marks import MARKS, PREFIX
 from pytest_kmigrate.plugin.options import FLAGS, OPTIONS
 from pytest_kmigrate.suites.kip_866 import fixtures as of_kip_866
 from tests.run_folder_docs import filled, markdown
@@ -71,8 +71,8 @@ def _options() -> str:
 
 
 def _markers() -> str:
-    named = (marker.partition(": ") for marker in MARKERS)
-    return _table(("marker", "meaning"), ((f"`{name}`", text) for name, _, text in named))
+    rows = ((f"`{PREFIX}{name}{arguments}`", f"`{name}`", text) for name, arguments, text in MARKS)
+    return _table(("marker", "short name", "meaning"), rows)
 
 
 def _commands() -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kmigrate.model.checkpoint import Start, Znode
-from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.plugin.display import terminal_of
+from pytest_kmigrate.plugin.marks import marks_of, nearest_mark
 from pytest_kmigrate.plugin.options import DEFAULT_TOPOLOGY, options_of
 from pytest_kmigrate.providers.choosing import provider_named, topology_named
 
@@ -34,12 +35,12 @@ _ZNODE = re.compile(r"(/(?!\.{1,2}(/|$))[^/\0]+)+")
 def marked(item: pytest.Item, name: str) -> list[str]:
     """What a test's markers of this name hold, the nearest first; WrongUseError when one holds something else."""
     found: list[str] = []
-    for mark in item.iter_markers(name):
+    for _, mark in marks_of(item, name):
         is_right_many = len(mark.args) == 1 or (mark.args and name in _OF_MANY)
         if not is_right_many or mark.kwargs or not all(isinstance(each, str | Path) for each in mark.args):
             raise WrongUseError(
-                f"marker {name}: expected {'texts' if name in _OF_MANY else 'one text'}, got {_shown(mark)}: "
-                f'write @pytest.mark.{name}("{_EXAMPLES[name]}")'
+                f"marker {mark.name}: expected {'texts' if name in _OF_MANY else 'one text'}, got {_shown(mark)}: "
+                f'write @pytest.mark.{mark.name}("{_EXAMPLES[name]}")'
             )
         found += map(str, mark.args)
     return found
@@ -61,14 +62,10 @@ def topology_of(item: pytest.Item) -> "Topology":
     return topology_named(provider_of(item.config), notify, chosen_topology(item), kafka)
 
 
-def kafka_of_file(topology: str) -> str:
-    """The distribution that a topology file names; a file that cannot be read is reported when tests are collected."""
-    from pytest_kmigrate.topology.loading import find, load  # not at pytest's start
-
-    try:
-        return f"{load(find(topology)).kafka} of {topology}"
-    except (KmigrateError, OSError):
-        return f"of {topology}"
+def named_topology(item: pytest.Item, name: str, by: str) -> "Topology":
+    """The topology of this name, or file beside the test; ``by`` names it, for errors."""
+    notify, kafka = terminal_of(item.config).line, options_of(item.config).kafka
+    return topology_named(provider_of(item.config), notify, _beside(item.path, name, by), kafka)
 
 
 def chosen_topology(item: pytest.Item) -> str:
@@ -84,16 +81,17 @@ def _marked_topology(item: pytest.Item) -> str | None:
     does not exist.
     """
     marked(item, "topology")  # whether each is right
-    nodes = {node: mark for node, mark in item.iter_markers_with_node("topology") if node is not item}
-    own = [str(mark.args[0]) for mark in item.own_markers if mark.name == "topology"]
+    found = list(marks_of(item, "topology"))
+    nodes = {node: mark for node, mark in found if node is not item}
+    own = [str(mark.args[0]) for node, mark in found if node is item]
     if len(own) > 1:
         raise WrongUseError(f"marker topology: expected one on a test, got {', '.join(map(repr, own))}: leave one")
     nearest = next(iter([*own, *(str(mark.args[0]) for mark in nodes.values())]), None)
-    return None if nearest is None else _beside(item.path, nearest)
+    return None if nearest is None else _beside(item.path, nearest, "marker topology")
 
 
-def _beside(test: Path, topology: str) -> str:
-    """The file that a marker of this test means, or the name of a shipped topology."""
+def _beside(test: Path, topology: str, by: str) -> str:
+    """The file that ``by`` of this test means, or the name of a shipped topology."""
     from pytest_kmigrate.topology.loading import meant_by, shipped
 
     file = test.parent / topology
@@ -102,33 +100,33 @@ def _beside(test: Path, topology: str) -> str:
     if topology.removesuffix(".toml") in shipped():
         return topology
     raise WrongUseError(
-        f"marker topology: expected a file, relative to {test.name}, or the name of a shipped topology; "
+        f"{by}: expected a file, relative to {test.name}, or the name of a shipped topology; "
         f"got {topology!r}{meant_by(topology)}"
     )
 
 
 def start_of(item: pytest.Item) -> Start | None:
     """Where the nearest marker ``starts_at`` has a test begin; WrongUseError when it holds something else."""
-    mark = item.get_closest_marker("starts_at")
+    mark = nearest_mark(item, "starts_at")
     if mark is None:
         return None
     state, filled = mark.args[0] if len(mark.args) == 1 else None, mark.kwargs.get("filled", False)
     if not isinstance(state, str) or mark.kwargs.keys() - {"filled"} or not isinstance(filled, bool):
         raise WrongUseError(
-            f"marker starts_at: expected a state, and filled=True or nothing, got {_shown(mark)}: "
-            'write @pytest.mark.starts_at("HYBRID", filled=True)'
+            f"marker {mark.name}: expected a state, and filled=True or nothing, got {_shown(mark)}: "
+            f'write @pytest.mark.{mark.name}("HYBRID", filled=True)'
         )
     return Start(state, filled)
 
 
 def conditions_of(item: pytest.Item) -> list[Znode]:
     """The start conditions of a test's markers; WrongUseError when one is something else."""
-    marks = list(item.iter_markers("start_condition"))
+    marks = [mark for _, mark in marks_of(item, "start_condition")]
     for mark in marks:
         if not mark.args or mark.kwargs or not all(isinstance(each, Znode) for each in mark.args):
             raise WrongUseError(
-                f"marker start_condition: expected znodes, got {_shown(mark)}: "
-                'write @pytest.mark.start_condition(Znode("/migration"))'
+                f"marker {mark.name}: expected znodes, got {_shown(mark)}: "
+                f'write @pytest.mark.{mark.name}(Znode("/migration"))'
             )
     conditions = [each for mark in marks for each in mark.args]
     for number, each in enumerate(conditions):
@@ -145,10 +143,10 @@ def conditions_of(item: pytest.Item) -> list[Znode]:
 def check_bare(item: pytest.Item) -> None:
     """WrongUseError when a marker without arguments has some."""
     for name in _BARE:
-        for mark in item.iter_markers(name):
+        for _, mark in marks_of(item, name):
             if mark.args or mark.kwargs:
                 raise WrongUseError(
-                    f"marker {name}: expected no arguments, got {_shown(mark)}: write @pytest.mark.{name}"
+                    f"marker {mark.name}: expected no arguments, got {_shown(mark)}: write @pytest.mark.{mark.name}"
                 )
 
 

@@ -1,8 +1,12 @@
-"""What is asked at collection: which tests can run on this release and by this document, and which red is expected."""
+"""What is asked at collection: which tests can run on this release and by this document, and which red is expected.
+
+A test that uses no fixture of ours is left alone. One that asks for the first one while it runs is looked at then.
+"""
 
 from collections import Counter
-from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,12 +18,13 @@ from pytest_kmigrate.plugin.asking import (
     check_runs,
     check_start,
     chosen_topology,
-    kafka_of_file,
     marked,
     needs_cluster,
     provider_of,
     topology_of,
 )
+from pytest_kmigrate.plugin.handing_over import REFUSED
+from pytest_kmigrate.plugin.marks import PREFIX, is_of_ours, marks_left_to_others, nearest_mark
 from pytest_kmigrate.plugin.needs.needing import names_in, needs_of
 from pytest_kmigrate.plugin.options import Options, options_of
 from pytest_kmigrate.plugin.outcomes import KnownBugError, expect_of
@@ -30,10 +35,13 @@ from pytest_kmigrate.recording.identity import SUITES, module_in_suites
 if TYPE_CHECKING:
     from pytest_kmigrate.model.topology import Topology
 
-_REFUSED = "kmigrate_refused"
 _UNFIT = pytest.StashKey[UnfitReleaseError]()
 _OF_ANOTHER_DOCUMENT = pytest.StashKey[frozenset[str]]()
 _KAFKA = pytest.StashKey[str]()
+_LOOKED_AT = pytest.StashKey["_Topology | None"]()
+"""What a test was looked at with; None: without its topology."""
+
+_Topology = Callable[[], "Topology"]
 
 _Topologies = dict[str, "Topology | UnfitReleaseError"]
 """What each name or file comes to with the release under test."""
@@ -42,57 +50,55 @@ _Topologies = dict[str, "Topology | UnfitReleaseError"]
 def look_at(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Refuse wrong use, leave out what cannot run here, expect the red of known bugs; nothing is downloaded.
 
-    pytest.UsageError for wrong use. Of a worker of pytest-xdist pytest would only show that it broke: it runs no test,
-    and the process that started it refuses the same.
+    Tests that use no fixture of ours stay as they are. pytest.UsageError for wrong use. Of a worker of pytest-xdist
+    pytest would only show that it broke: it runs no test, and the process that started it refuses the same.
     """
+    _deselect_nightly(config, items)
     try:
         _look_at_all(options_of(config), items)
     except pytest.UsageError as error:
         if not hasattr(config, "workeroutput"):
             raise
-        config.workeroutput[_REFUSED] = str(error)
+        config.workeroutput[REFUSED] = str(error)
         items.clear()
 
 
-def deselect_nightly(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take tests marked ``nightly`` away, without ``--kmigrate-nightly``; pytest counts them as deselected."""
+def _deselect_nightly(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take our tests marked ``nightly`` away, without ``--kmigrate-nightly``; pytest counts them as deselected."""
     if options_of(config).nightly:
         return
-    left_out = [item for item in items if item.get_closest_marker("nightly")]
+    left_out = [item for item in items if is_of_ours(item) and nearest_mark(item, "nightly") is not None]
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
 
 
-class Refusals:
-    """What workers of pytest-xdist refused, in the process that started them: it ends as it would without them."""
+def look_late(item: pytest.Item, topology: "Topology") -> None:
+    """Look at a test that has asked for a fixture of ours while it ran, or whose topology is known only now.
 
-    def __init__(self) -> None:
-        self._refused: str | None = None
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """A worker has ended, and may have refused its tests; all of them refuse the same."""
-        self._refused = getattr(node, "workeroutput", {}).get(_REFUSED, self._refused)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Refuse it once they are gone."""
-        is_done = yield
-        if self._refused is not None:
-            raise pytest.UsageError(self._refused)
-        return is_done
+    It ends as it would have at collection: skipped, or by the error of a wrong mark.
+    """
+    if item.stash.get(_LOOKED_AT, None) is not None:
+        return
+    options = options_of(item.config)
+    if nearest_mark(item, "nightly") is not None and not options.nightly:
+        pytest.skip("is marked nightly: --kmigrate-nightly runs it")
+    if reasons := _look_at(item, options, lambda: topology):
+        pytest.skip(reasons[0])
 
 
 def _look_at_all(options: Options, items: Sequence[pytest.Item]) -> None:
     topologies = _Topologies()
     if any(needs_cluster(item) for item in items):
         _check_data(options.profile)
-    for item in items:
+    for item in filter(is_of_ours, items):
+        given = partial(_topology, item, options, topologies) if needs_cluster(item) else None
         try:
-            _look_at(item, options, topologies)
+            reasons = _look_at(item, options, given)
         except (KmigrateError, OSError) as error:
             raise pytest.UsageError(_said_of(item, error)) from error
+        for reason in reasons:
+            item.add_marker(pytest.mark.skip(reason=reason))
     _refuse_a_profile_without_tests(options, items)
     _refuse_a_release_without_tests(items)
 
@@ -104,49 +110,46 @@ def _check_data(profile: str) -> None:
         raise pytest.UsageError(str(error)) from error
 
 
-def kafka_in_header(config: pytest.Config) -> str:
-    """What is under test, as far as it is known before tests are collected."""
-    options = options_of(config)
-    return options.kafka or (kafka_of_file(options.topology) if options.topology else "as each topology names it")
-
-
-def kafka_in_use(config: pytest.Config, items: Sequence[pytest.Item]) -> str | None:
-    """A line with the distributions of the topologies that tests run on; None if the header has said it."""
-    tests = Counter(item.stash[_KAFKA] for item in items if _KAFKA in item.stash)
-    if options_of(config).kafka is not None or not tests:
-        return None
+def under_test(config: pytest.Config, items: Iterable[pytest.Item]) -> list[str]:
+    """Lines about a session with tests of ours: what is under test, and marks that mean something else here."""
+    options, ours = options_of(config), [item for item in items if is_of_ours(item)]
+    tests = Counter(item.stash[_KAFKA] for item in ours if _KAFKA in item.stash)
     counted = (f"{kafka} ({count} test{'s' * (count > 1)})" for kafka, count in tests.most_common())
-    return f"kmigrate: kafka {', '.join(counted)}"
+    kafka = options.kafka or ", ".join(counted) or "as each topology names it"
+    others = [
+        f"kmigrate: this project registers the mark {name} itself: of this package is {PREFIX}{name}"
+        for name in marks_left_to_others(ours)
+    ]
+    return [f"kmigrate: kafka {kafka}, seed {options.seed}, profile {options.profile}, runs in {options.runs}", *others]
 
 
-def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> None:
+def _look_at(item: pytest.Item, options: Options, topology_of_test: _Topology | None) -> list[str]:
+    """Why it cannot run here; WrongUseError for a mark that cannot be."""
+    item.stash[_LOOKED_AT] = topology_of_test
     bugs = [known_bug(each) for each in marked(item, "known_bug")]
     judged_by = _documents_of(item)
     scene_of(item)
     check_bare(item)
     if judged_by and options.profile not in judged_by:
         item.stash[_OF_ANOTHER_DOCUMENT] = judged_by
-        reason = f"judges requirements of {', '.join(sorted(judged_by))}, and --kmigrate-profile is {options.profile}"
-        item.add_marker(pytest.mark.skip(reason=reason))
-        return
+        return [f"judges requirements of {', '.join(sorted(judged_by))}, and --kmigrate-profile is {options.profile}"]
     kafka = options.kafka
-    if kafka:
-        _skip_by_release(item, kafka, "--kmigrate-kafka")
-    if needs_cluster(item) and item.get_closest_marker("skip") is None:
+    reasons = _why_not_on(item, kafka, "--kmigrate-kafka") if kafka else []
+    if topology_of_test and not reasons and item.get_closest_marker("skip") is None:
         try:
-            topology = _topology(item, options, topologies)
+            topology = topology_of_test()
             check_start(item, topology)
             check_way(item, topology, options.profile)
         except UnfitReleaseError as error:
             item.stash[_UNFIT] = error
-            item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {error}"))
-            return
+            return [f"NOT_APPLICABLE: {error}"]
         kafka = item.stash[_KAFKA] = topology.kafka
-        _skip_if_not_offered(item)
+        reasons += _what_is_not_offered(item)
         if options.kafka is None:
-            _skip_by_release(item, kafka, "that of the topology")
+            reasons += _why_not_on(item, kafka, "that of the topology")
     release = _release(item, kafka) if kafka and (_KAFKA in item.stash or bugs) else ""
     _expect_red(item, bugs, release, is_build=release != kafka)
+    return reasons
 
 
 def _documents_of(item: pytest.Item) -> frozenset[str]:
@@ -177,8 +180,7 @@ def check_way(item: pytest.Item, topology: "Topology", profile: str) -> None:
     from pytest_kmigrate.documents import document
 
     of = document(profile)
-    assert isinstance(item, pytest.Function)
-    named = set(names_in(getattr(item.function, "__code__", None)))
+    named = set(names_in(getattr(getattr(item, "function", None), "__code__", None)))
     for state in [each for each in dict.fromkeys(step.reaches[1] for step in of.procedure) if each in named]:
         try:
             if of.check_topology is not None:
@@ -189,11 +191,10 @@ def check_way(item: pytest.Item, topology: "Topology", profile: str) -> None:
             continue
 
 
-def _skip_if_not_offered(item: pytest.Item) -> None:
+def _what_is_not_offered(item: pytest.Item) -> list[str]:
     """Before anything is paid for: the cluster would be started only for the test to come to the same end."""
-    assert isinstance(item, pytest.Function)
-    if lacking := sorted(needs_of(item) - provider_of(item.config).capabilities):
-        item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {not_offered(item.name, lacking)}"))
+    lacking = sorted(needs_of(item) - provider_of(item.config).capabilities)
+    return [f"NOT_APPLICABLE: {not_offered(item.name, lacking)}"] if lacking else []
 
 
 def _release(item: pytest.Item, kafka: str) -> str:
@@ -203,15 +204,13 @@ def _release(item: pytest.Item, kafka: str) -> str:
     return version_of(kafka)
 
 
-def _skip_by_release(item: pytest.Item, kafka: str, whose: str) -> None:
+def _why_not_on(item: pytest.Item, kafka: str, whose: str) -> list[str]:
     """Before the topology is looked at: a release that cannot run it may be what the test's marker says of itself."""
     sinces, untils = marked(item, "since"), marked(item, "until")
     release = _release(item, kafka) if sinces or untils else ""
     early = [f"since {each}" for each in sinces if is_before(release, each)]
     late = [f"until {each}" for each in untils if not is_before(release, each)]
-    for reason in [*early, *late]:
-        text = f"NOT_APPLICABLE: is about what Kafka has {reason}, and {whose} is {release}"
-        item.add_marker(pytest.mark.skip(reason=text))
+    return [f"NOT_APPLICABLE: is about what Kafka has {reason}, and {whose} is {release}" for reason in [*early, *late]]
 
 
 def _expect_red(item: pytest.Item, bugs: Sequence[KnownBug], release: str, *, is_build: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kmigrate.model.capabilities import SIDES, Capability, needing
-from pytest_kmigrate.plugin.asking import topology_of
+from pytest_kmigrate.plugin.marks import now_of_ours
 
 if TYPE_CHECKING:
     from pytest_kmigrate.faults.injection import Injection
@@ -24,15 +24,20 @@ def topology(request: pytest.FixtureRequest) -> "Topology":
 
     A module can define a fixture of this name to use its own topology.
     """
-    return topology_of(request.node)
+    from pytest_kmigrate.plugin.requested import topology_requested
+
+    return topology_requested(request.node)
 
 
 @pytest.fixture
 def kmigrate_run(request: pytest.FixtureRequest, topology: "Topology") -> Iterator["Run"]:
     """The run of this test: its cluster is started and observed, and judged at the end if the test did not do so."""
     from pytest_kmigrate.plugin import living
+    from pytest_kmigrate.plugin.requested import own_topology
 
-    with living.run_of(request.node, topology) as run:
+    now_of_ours(request.node)
+    with living.run_of(request.node, own_topology(request.node, topology)) as run:
+        living.begin_late(request.node)
         yield run
 
 

@@ -2,10 +2,9 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import cast
 
 import pytest
 
@@ -14,14 +13,16 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injection
 from pytest_kmigrate.machine.plan import plan_here
 from pytest_kmigrate.model.checks import Check, Checker
-from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.plugin.asking import conditions_of, marked, needs_cluster, provider_of, start_of
+from pytest_kmigrate.plugin.calling import is_in_call
 from pytest_kmigrate.plugin.display import terminal_of
 from pytest_kmigrate.plugin.identity import begun_session, identity_of, words_for
+from pytest_kmigrate.plugin.marks import nearest_mark
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -30,6 +31,7 @@ from pytest_kmigrate.plugin.outcomes import (
     ViolationError,
     ending_of,
     expected_of,
+    is_first_try,
     met_by,
     raise_for,
     remember,
@@ -47,9 +49,8 @@ from pytest_kmigrate.running.expectations import expect
 _PROGRESS = pytest.StashKey[Progress]()
 _CHECKPOINTS = pytest.StashKey[Checkpoints]()
 _MAKE_ROOM = "make room there, or name another folder by --kmigrate-runs, KMIGRATE_STATE or KMIGRATE_CACHE"
-
-_TRIED = pytest.StashKey[bool]()
-"""Whether the run of a test that did not call ``verify`` was to be judged."""
+_BEGUN = pytest.StashKey[Run]()
+"""The run whose cluster was brought to where its test begins."""
 
 
 @contextmanager
@@ -89,13 +90,23 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
             shared.hand_on(_why_not_again(item))
 
 
-def begin(item: pytest.Function) -> None:
-    """Bring the cluster of a test to where the test begins, unless it stands there."""
+def begin(item: pytest.Item) -> None:
+    """Bring the cluster of a test to where the test begins, unless it stands there; nothing if it has none yet."""
+    run = run_of_test(item)
+    if run is None or item.stash.get(_BEGUN, None) is run:
+        return
+    item.stash[_BEGUN] = run
     start, shared = start_of(item), shared_by(item)
     if start is not None:
-        cast("Run", item.funcargs["kmigrate_run"]).walk_to(start)
+        run.walk_to(start)
     if shared is not None:
         shared.begun()
+
+
+def begin_late(item: pytest.Item) -> None:
+    """The same for a test that asks for its cluster while it runs."""
+    if is_in_call(item):
+        begin(item)
 
 
 def _shared_cluster(
@@ -124,7 +135,7 @@ def _require_room(provider: Provider, topology: Topology) -> None:
 
 def _why_not_again(item: pytest.Item) -> str:
     """Why the next test of a scene cannot have the cluster of this one; empty when it can."""
-    if item.get_closest_marker("spoils") is not None:
+    if nearest_mark(item, "spoils") is not None:
         return f"{item.name} is marked to spoil it"
     return "" if ending_of(item) is Ending.PASSED else f"{item.name} did not pass"
 
@@ -205,11 +216,22 @@ def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
     def verified(*checks: Check) -> None:
         for each in checks:
             _require_check(each)
+        _require_begun(item, run)
         judgement = run.verify(checks)
         remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
         raise_for(judgement, expected_of(item), run.folder.path)
 
     return verified
+
+
+def _require_begun(item: pytest.Item, run: Run) -> None:
+    """WrongUseError where the cluster never was where the test begins, as nothing called pytest's hook for a test."""
+    start = start_of(item)
+    if start is not None and item.stash.get(_BEGUN, None) is not run:
+        raise WrongUseError(
+            f"marker starts_at: expected the cluster in {start.state} when the test begins, and nothing brought it "
+            "there: call verify in the test itself, and let pytest run it (pytest_runtest_call)"
+        )
 
 
 def _require_check(given: object) -> None:
@@ -257,14 +279,14 @@ def _is_judged(item: pytest.Item, run: Run) -> bool:
 
     After a Ctrl-C nothing is read back any more, which may take minutes.
     """
-    if run.judgement is not None or item.stash.get(_TRIED, False):
+    if run.judgement is not None or not is_first_try(item):
         return run.judgement is not None
-    item.stash[_TRIED] = True
-    run.dump_threads()
     try:
+        run.dump_threads()
         judgement = run.verify(None, reads_back=item.session.exitstatus != pytest.ExitCode.INTERRUPTED)
-    except KmigrateError as error:
-        run.trouble("judging an unfinished run", error)
+    except Exception as error:
+        with suppress(Exception):
+            run.trouble("judging an unfinished run", error)
         if ending_of(item) is Ending.PASSED:
             raise
         return False

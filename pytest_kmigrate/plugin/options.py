@@ -79,6 +79,17 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(f"kmigrate-{name}", text, type="bool", default=False)
 
 
+def are_given(config: pytest.Config) -> bool:
+    """Whether any option of ours is given, on the command line or in the ini file."""
+    names = [*(name for name, *_ in OPTIONS), *(name for name, _ in FLAGS)]
+    defaults = {name: default for name, _, default, _ in OPTIONS}
+    return any(
+        config.getoption(f"--kmigrate-{each}") not in (None, False)
+        or (_in_file(config, each) or None) != defaults.get(each)
+        for each in names
+    )
+
+
 def options_of(config: pytest.Config) -> Options:
     """The checked options; pytest.UsageError says what was expected."""
     seed = _chosen(config, "seed") or ""

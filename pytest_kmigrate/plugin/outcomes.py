@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -53,6 +53,15 @@ _EXPECTED = pytest.StashKey[Sequence[KnownBug]]()
 _MET = pytest.StashKey[KnownBug]()
 _ENDING = pytest.StashKey[Ending]()
 _RUN = pytest.StashKey["Run"]()
+_TRIED = pytest.StashKey[bool]()
+
+
+def forget(item: pytest.Item) -> None:
+    """Keep nothing of the last attempt at a test, which begins anew."""
+    keys: tuple[pytest.StashKey[Any], ...] = (_JUDGED, _MET, _ENDING, _RUN, _TRIED)
+    for key in keys:
+        if key in item.stash:
+            del item.stash[key]
 
 
 def remember(item: pytest.Item, judged: Judged) -> None:
@@ -73,6 +82,13 @@ def remember_run(item: pytest.Item, run: "Run") -> None:
 def run_of_test(item: pytest.Item) -> "Run | None":
     """The live run of a test, if it has one."""
     return item.stash.get(_RUN, None)
+
+
+def is_first_try(item: pytest.Item) -> bool:
+    """Whether the run of a test that did not call ``verify`` is to be judged now; at most once it is."""
+    is_tried = item.stash.get(_TRIED, False)
+    item.stash[_TRIED] = True
+    return not is_tried
 
 
 def remember_ending(item: pytest.Item, ending: Ending) -> None:

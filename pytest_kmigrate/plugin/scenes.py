@@ -9,6 +9,7 @@ import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.plugin.asking import chosen_topology, conditions_of, start_of
+from pytest_kmigrate.plugin.marks import is_of_ours, marks_of
 
 if TYPE_CHECKING:
     from pytest_kmigrate.running import SharedCluster
@@ -19,11 +20,11 @@ _DIGEST_LENGTH = 12
 
 def scene_of(item: pytest.Item) -> pytest.Collector | None:
     """The module or class whose marker ``scene`` counts for a test; WrongUseError when it stands elsewhere."""
-    for node, mark in item.iter_markers_with_node("scene"):
+    for node, mark in marks_of(item, "scene"):
         if mark.args or mark.kwargs or not isinstance(node, pytest.Module | pytest.Class):
             raise WrongUseError(
-                "marker scene: expected on a module or a class, and nothing in it; "
-                "write pytestmark = pytest.mark.scene, or @pytest.mark.scene before a class"
+                f"marker {mark.name}: expected on a module or a class, and nothing in it; "
+                f"write pytestmark = pytest.mark.{mark.name}, or @pytest.mark.{mark.name} before a class"
             )
         return node
     return None
@@ -80,7 +81,7 @@ def grouped(session: pytest.Session) -> Iterator[None]:
 
 
 def _grouped(item: pytest.Item) -> pytest.Item:
-    scene = scene_of(item)
+    scene = scene_of(item) if is_of_ours(item) else None
     if scene is None:
         return item
     digest = hashlib.sha256(repr((scene.nodeid, _wanted(item))).encode()).hexdigest()

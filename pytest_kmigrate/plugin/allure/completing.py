@@ -7,6 +7,7 @@ import allure_commons
 import pytest
 from allure_commons.model2 import Status, StatusDetails, TestResult
 
+from pytest_kmigrate.plugin.handing_over import ENVIRONMENT
 from pytest_kmigrate.plugin.outcomes import run_of_test
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports.one_run.allure_results import about_all, environment, result_of
@@ -15,17 +16,23 @@ from pytest_kmigrate.reports.one_run.run_evidence import read_evidence
 _LISTENER = "allure_listener"
 """The name that allure-pytest registers its listener under."""
 
-_ENVIRONMENT = "kmigrate_allure_environment"
+_NAME = "kmigrate-allure"
+"""The name that the completion is registered under."""
+
 _GENERAL_SUITES = ("parentSuite", "suite", "subSuite")
 """What allure-pytest makes of the path of a test; a run names its suite itself."""
 
 
-def complete_allure_results(config: pytest.Config) -> None:
+def complete_allure_results(config: pytest.Config) -> "Completion":
     """Have results completed, in each process that runs tests."""
+    known = config.pluginmanager.get_plugin(_NAME)
+    if isinstance(known, Completion):
+        return known
     completion = Completion(config)
-    config.pluginmanager.register(completion, "kmigrate-allure")
+    config.pluginmanager.register(completion, _NAME)
     allure_commons.plugin_manager.register(completion)
     config.add_cleanup(lambda: allure_commons.plugin_manager.unregister(completion))
+    return completion
 
 
 class Completion:
@@ -55,16 +62,15 @@ class Completion:
         completed(result, result_of(evidence, allure_commons.plugin_manager.hook.report_attached_data))
         self._add(environment([evidence.history.header]))
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
+    def take_over(self, environment: dict[str, str]) -> None:
         """Take over what a worker of pytest-xdist knows of the environment."""
-        self._add(getattr(node, "workeroutput", {}).get(_ENVIRONMENT, {}))
+        self._add(environment)
 
     def pytest_sessionfinish(self) -> None:
         """Write what is about all results, once: a worker leaves it to the process that started it."""
         facts = {name: ", ".join(sorted(values)) for name, values in self._facts.items()}
         if hasattr(self._config, "workeroutput"):
-            self._config.workeroutput[_ENVIRONMENT] = facts
+            self._config.workeroutput[ENVIRONMENT] = facts
         elif facts:
             about_all(facts, allure_commons.plugin_manager.hook.report_attached_data)
 

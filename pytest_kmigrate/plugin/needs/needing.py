@@ -11,16 +11,18 @@ import pytest
 from pytest_kmigrate.model.capabilities import Capability, Needs
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.plugin.asking import conditions_of, start_of
+from pytest_kmigrate.plugin.marks import marks_of
 from pytest_kmigrate.plugin.options import options_of
 
 
-def needs_of(item: pytest.Function) -> Needs:
+def needs_of(item: pytest.Item) -> Needs:
     """What it needs; WrongUseError for a marker ``needs`` that names no capability.
 
     A checker that lacks evidence makes its own verdict NOT_APPLICABLE, so it is no need of the test.
     """
-    named = frozenset(names_in(getattr(item.function, "__code__", None)))
-    found = {*_marked(item), *_of_start(item), *_of_fixtures(item, named), *_of_code(item.function)}
+    function = getattr(item, "function", None)  # an item that is no function asks for its fixtures while it runs
+    named = frozenset(names_in(getattr(function, "__code__", None)))
+    found = {*_marked(item), *_of_start(item), *_of_fixtures(item, named), *_of_code(function)}
     params = getattr(getattr(item, "callspec", None), "params", {})
     return frozenset(found.union(*map(_of_param, params.values())))
 
@@ -38,29 +40,30 @@ def names_in(code: CodeType | None) -> Iterator[str]:
 
 
 def _marked(item: pytest.Item) -> Iterator[Capability]:
-    for mark in item.iter_markers("needs"):
+    for _, mark in marks_of(item, "needs"):
         unknown = [each for each in mark.args if each not in list(Capability)]
         if unknown or mark.kwargs or not mark.args:
             got = ", ".join(map(repr, unknown or mark.kwargs)) or "nothing"
-            raise WrongUseError(f"marker needs: expected some of {', '.join(Capability)}; got {got}")
+            raise WrongUseError(f"marker {mark.name}: expected some of {', '.join(Capability)}; got {got}")
         yield from map(Capability, mark.args)
 
 
-def _of_start(item: pytest.Function) -> Needs:
+def _of_start(item: pytest.Item) -> Needs:
     """What walking the procedure needs, and znodes that are there before."""
     from pytest_kmigrate.documents import document  # not at pytest's start: it brings every check
 
     of, found = document(options_of(item.config).profile), frozenset[Capability]()
-    if start_of(item) is not None or set(of.walked_by) & set(item.fixturenames):
+    if start_of(item) is not None or set(of.walked_by) & set(getattr(item, "fixturenames", ())):
         found |= of.walking_needs
     return found | {Capability.ZNODES} if conditions_of(item) else found
 
 
-def _of_fixtures(item: pytest.Function, named: frozenset[str]) -> Iterator[Capability]:
+def _of_fixtures(item: pytest.Item, named: frozenset[str]) -> Iterator[Capability]:
     """What its fixtures declare by ``needing``."""
     ends = {each.rpartition("-")[2] for each in named}
-    for name in item.fixturenames:
-        for definition in item._fixtureinfo.name2fixturedefs.get(name, ())[-1:]:  # noqa: SLF001 - it has no public name
+    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})  # it has no public name
+    for name in known:
+        for definition in known[name][-1:]:
             yield from getattr(definition.func, "needs", ())
             where = getattr(definition.func, "needs_where_named", {})
             yield from (need for each in where.keys() & ends for need in where[each])

@@ -108,7 +108,7 @@ def test_what_an_older_release_does_not_have_is_skipped_there(
     pytester: pytest.Pytester, kafka: str, is_run: bool
 ) -> None:
     """With the reason; from the release on that has it the test runs."""
-    pytester.makepyfile("import pytest\n\n@pytest.mark.since('3.7.0')\ndef test_it(): pass\n")
+    pytester.makepyfile("import pytest\n\n@pytest.mark.since('3.7.0')\ndef test_it(topology): pass\n")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs", "--kmigrate-kafka", kafka)
     result.assert_outcomes(passed=int(is_run), skipped=int(not is_run))
     if not is_run:
@@ -118,7 +118,7 @@ def test_what_an_older_release_does_not_have_is_skipped_there(
 
 def test_what_a_newer_release_does_not_have_is_skipped_there(pytester: pytest.Pytester) -> None:
     """From the release on that lacks it."""
-    pytester.makepyfile("import pytest\n\n@pytest.mark.until('4.0.0')\ndef test_it(): pass\n")
+    pytester.makepyfile("import pytest\n\n@pytest.mark.until('4.0.0')\ndef test_it(topology): pass\n")
     old = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
     old.assert_outcomes(passed=1)
     new = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs", "--kmigrate-kafka", "4.0.0")
@@ -257,7 +257,7 @@ def test_what_is_for_the_night_runs_when_it_is_asked_for(
         import pytest
 
         @pytest.mark.parametrize("place", ["here", pytest.param("there", marks=pytest.mark.nightly)])
-        def test_it(place): pass
+        def test_it(place, topology): pass
         """
     )
     pytester.runpytest_inprocess("-p", "no:cacheprovider", *options).assert_outcomes(**outcomes)

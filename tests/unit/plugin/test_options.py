@@ -72,7 +72,7 @@ def test_an_unknown_provider_is_told_with_those_there_are(pytester: pytest.Pytes
 def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
     """Each option has a key of the same name; the command line wins."""
     pytester.makepyprojecttoml('[tool.pytest.ini_options]\nkmigrate-seed = "5"\nkmigrate-kafka = "3.6.0"\n')
-    pytester.makepyfile("def test_it(): pass")
+    pytester.makepyfile("def test_it(topology): pass")
     result = pytester.runpytest_inprocess("--kmigrate-seed", "6")
     result.stdout.fnmatch_lines(["kmigrate: kafka 3.6.0, seed 6, profile kip-866, runs in reports/runs"])
 

@@ -9,7 +9,7 @@ import os, pathlib, pytest
 @pytest.mark.scene
 class TestScene:
     @pytest.mark.parametrize("number", range(4))
-    def test_it(self, request, number): note("scene", request)
+    def test_it(self, request, number, topology): note("scene", request)
 
 @pytest.mark.parametrize("number", range(4))
 def test_alone(request, number): note("alone", request)

@@ -35,7 +35,7 @@ def test_a_path_after_a_space_is_no_path_of_a_test(
     monkeypatch.chdir(project)
     result = pytester.runpytest_subprocess("--mine", "x", "-p", "no:cacheprovider", *(value * (place == "words")))
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["kmigrate: *seed 5, *", f"rootdir: {project}", "tests/test_it.py::test_it PASSED*"])
+    result.stdout.fnmatch_lines([f"rootdir: {project}", "kmigrate: *seed 5, *", "tests/test_it.py::test_it PASSED*"])
     assert len([line for line in result.outlines if line.startswith("rootdir: ")]) == 1
 
 

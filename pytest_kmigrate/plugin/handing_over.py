@@ -1,0 +1,32 @@
+"""What workers of pytest-xdist hand over: why they refuse to run, and what results of Allure are about."""
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+REFUSED = "kmigrate_refused"
+"""The key under which a worker hands over why it runs no test. pytest would only show a worker that broke."""
+
+ENVIRONMENT = "kmigrate_allure_environment"
+"""The key under which a worker hands over what all its results for Allure have in common."""
+
+
+class Refusals:
+    """What workers of pytest-xdist refused, in the process that started them: it ends as it would without them."""
+
+    def __init__(self) -> None:
+        self._refused: str | None = None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A worker has ended, and may have refused its tests; all of them refuse the same."""
+        self._refused = getattr(node, "workeroutput", {}).get(REFUSED, self._refused)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Refuse it once they are gone."""
+        is_done = yield
+        if self._refused is not None:
+            raise pytest.UsageError(self._refused)
+        return is_done
