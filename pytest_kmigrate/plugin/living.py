@@ -284,7 +284,7 @@ def _is_judged(item: pytest.Item, run: Run) -> bool:
     try:
         run.dump_threads()
         judgement = run.verify(None, reads_back=item.session.exitstatus != pytest.ExitCode.INTERRUPTED)
-    except Exception as error:
+    except Exception as error:  # of a provider, say: the tests after this one run
         with suppress(Exception):
             run.trouble("judging an unfinished run", error)
         if ending_of(item) is Ending.PASSED:
