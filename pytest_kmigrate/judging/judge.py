@@ -12,7 +12,16 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
 from pytest_kmigrate.judging.explaining import explained
-from pytest_kmigrate.judging.speaking import declared, inapplicable, named_by_expectations, spoken, unseen, unspoken
+from pytest_kmigrate.judging.speaking import (
+    declared,
+    inapplicable,
+    named_by_expectations,
+    speaks_for_the_free,
+    spoken,
+    unseen,
+    unspoken,
+    without_what_others_own,
+)
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
 from pytest_kmigrate.model.document import Document
@@ -96,12 +105,14 @@ def each_check(trial: Trial, _: list[Verdict]) -> list[Verdict]:
     unasked = [each for each in checkers.values() if each.name not in named and _judges(each, history)]
     found = [_judged(named[check.name], history, check) for check in trial.asked]
     found += [replace(_judged(each, history, Check(each.name)), standing=bool(each.requirements)) for each in unasked]
-    owned = declared(checkers.values()) | named_by_expectations(history)
-    free = [each for each in trial.claimed if each not in owned]
     by = [*(named[check.name] for check in trial.asked), *unasked]
+    expected, declaring = named_by_expectations(history), declared(checkers.values())
+    free = [each for each in trial.claimed if each not in declaring | expected]
+    found = [without_what_others_own(*each, expected | {*free}) for each in zip(found, by, strict=True)]
+    speaking = speaks_for_the_free(found, by, len(trial.asked), free)
     return [
-        spoken(verdict, each, free if number < len(trial.asked) else (), history)
-        for number, (verdict, each) in enumerate(zip(found, by, strict=True))
+        spoken(verdict, each, free if is_speaking else (), history)
+        for verdict, each, is_speaking in zip(found, by, speaking, strict=True)
     ]
 
 

@@ -1,16 +1,18 @@
 """Which requirements each verdict of a run speaks for: the evidence of a requirement is its own, or there is none.
 
 - A checker speaks for the requirements it declares, by its own outcome for each where it looks at several.
-- A check that the test asked for and that declares none speaks for those requirements of the test that no checker
-  declares: then the general claims (nothing lost, equal metadata, ...) are all the evidence there is.
-- An expectation speaks for the requirements it names, and then no general claim does; or for all of its test.
+- An expectation speaks for the requirements it names, and then no general claim does. One that names none speaks for
+  those that the test claims and that are free: no checker declares them, and no expectation names them.
+- Of the checks that the test asked for and that declare none, those that may be a test's whole point (equal metadata,
+  a phase that is reached) speak for what is free. Those about its traffic do so only where there is nothing else: what
+  clients saw is no evidence that tokens were copied.
 - A requirement that the test claims and that nothing could have violated is INCONCLUSIVE.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 
-from pytest_kmigrate.model.capabilities import not_offered
+from pytest_kmigrate.model.capabilities import Capability, not_offered
 from pytest_kmigrate.model.checks import AnyChecker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -38,8 +40,25 @@ def named_by_expectations(history: History) -> frozenset[str]:
     return frozenset(str(row) for rows in named if isinstance(rows, list | tuple) for row in rows)
 
 
+def without_what_others_own(verdict: Verdict, checker: AnyChecker, own: Container[str]) -> Verdict:
+    """The verdict of expectations about their own requirements only: those named, and those that are free."""
+    if checker.requirements:
+        return verdict
+    return verdict.about_each([each for each in verdict.about if each.requirement in own])
+
+
+def speaks_for_the_free(
+    verdicts: Sequence[Verdict], by: Sequence[AnyChecker], asked: int, free: Sequence[str]
+) -> list[bool]:
+    """Which of the verdicts, the first of which were ``asked`` for, speak for what is free by their own outcome."""
+    may = [number < asked and not each.requirements for number, each in enumerate(by)]
+    chosen = [is_possible and Capability.TRAFFIC not in each.needs for is_possible, each in zip(may, by, strict=True)]
+    is_expected = any(about.requirement in free for each in verdicts for about in each.about)
+    return chosen if is_expected or any(chosen) else may
+
+
 def spoken(verdict: Verdict, checker: AnyChecker, free: Sequence[str], history: History) -> Verdict:
-    """The verdict with an outcome for each requirement it speaks for; ``free``: of those that no checker declares."""
+    """The verdict with an outcome for each requirement it speaks for; ``free``: those it speaks for undeclared."""
     verdict = replace(verdict, anomaly=checker.anomaly)
     if not checker.requirements:
         return verdict if verdict.about else verdict.speaking_for(*free)

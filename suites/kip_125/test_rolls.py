@@ -42,7 +42,7 @@ def test_a_group_migrates_without_a_pause(group, expect, verify_group):
     group.await_owned(group.alive(NEW))
     group.await_stable(3)
     group.flow(1000)
-    expect("no connector is left", lambda: len(group.alive(WITH)), equals=0)
+    expect("no connector is left", lambda: len(group.alive(WITH)), equals=0, requirements=["K125-PLAN-e2e"])
 
     verify_group(owned_within_s=JOINED_S)
 
@@ -110,7 +110,7 @@ def test_a_plain_canary_gets_its_share(group, expect, verify_group):
     group.flow(500)
     row = ["K125-NG-no-zk-in-kafkaconsumer"]
     expect("its connections to ZooKeeper", lambda: plain.connections_to(2181), equals=0, requirements=row)
-    expect("a connector's", lambda: first[0].connections_to(2181), equals=1)
+    expect("a connector's", lambda: first[0].connections_to(2181), equals=1, kind=None)
 
     verify_group(checks.owners_are_even(), owned_within_s=JOINED_S)
 

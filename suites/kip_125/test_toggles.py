@@ -74,7 +74,7 @@ def test_a_mode_that_members_may_not_read_means_zookeeper(group, cluster, expect
     with unreadable_mode(group, cluster.zookeeper_servers):
         group.await_followed("zookeeper")
         group.flow(250)
-        expect("whether members warn of it", warned, equals=True, within_s=10)
+        expect("whether members warn of it", warned, equals=True, within_s=10, requirements=["K125-MODE-unknown-is-zk"])
     group.await_followed("kafka")
     group.flow(250)
 

@@ -55,7 +55,14 @@ def test_broker_paused_longer_than_its_session(workload, cluster_metadata, injec
     workload.await_committed(3)
     with cluster_metadata.changing("after"):
         with inject(Pause(targets.broker_besides_controller())) as pause:
-            expect(FENCED, fenced, equals=[*pause.targets], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+            expect(
+                FENCED,
+                fenced,
+                equals=[*pause.targets],
+                within_s=SESSION_AND_MORE_S,
+                kind=Kind.LIVENESS,
+                requirements=["K866-REG-heartbeat"],
+            )
         workload.await_acked(500)
 
     verify_clients(
@@ -90,7 +97,14 @@ def test_clients_get_the_same_from_brokers_of_both_modes(workload, migration, in
     """One broker runs in KRaft mode, another one is dead for a while: the others report the same to clients."""
     migration.begin(procedure.ROLL_TO_KRAFT, moves=1)
     with inject(Kill(targets.node("broker-2"))):
-        expect(FENCED, fenced, equals=["broker-2"], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+        expect(
+            FENCED,
+            fenced,
+            equals=["broker-2"],
+            within_s=SESSION_AND_MORE_S,
+            kind=Kind.LIVENESS,
+            requirements=["K866-REG-heartbeat"],
+        )
         workload.await_acked(ACKED_WHILE_AWAY)
 
     verify_clients()
@@ -105,24 +119,39 @@ def test_broker_hears_of_a_deletion_that_it_missed(
     """A topic is deleted while a broker is fenced: once it is back it drops the topic, too."""
     workload.await_committed(3)
     created("doomed", partitions=3, replication=3)
-    expect(HELD, lambda: holders("doomed"), equals=[0, 1, 2])
+    expect(HELD, lambda: holders("doomed"), equals=[0, 1, 2], kind=None)
 
     with inject(Pause(targets.node("broker-2"))):
-        expect(FENCED, fenced, equals=["broker-2"], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+        expect(
+            FENCED,
+            fenced,
+            equals=["broker-2"],
+            within_s=SESSION_AND_MORE_S,
+            kind=Kind.LIVENESS,
+            requirements=["K866-REG-heartbeat"],
+        )
         expect(
             "the answer to the deletion of the topic",
             lambda: raw_admin.delete_topics_at(admin_of("broker-0"), ["doomed"]),
             equals={"doomed": "NONE"},
+            requirements=["K866-TEST-broker-failures"],
         )
-    expect(FENCED, fenced, equals=[], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
-    expect(TOLD, lambda: tellers("doomed"), equals=[], within_s=20)
-    expect(HELD, lambda: holders("doomed"), equals=[], within_s=5)
+    expect(
+        FENCED,
+        fenced,
+        equals=[],
+        within_s=SESSION_AND_MORE_S,
+        kind=Kind.LIVENESS,
+        requirements=["K866-TEST-broker-failures"],
+    )
+    expect(TOLD, lambda: tellers("doomed"), equals=[], within_s=20, requirements=["K866-RPC-umr-on-change"])
+    expect(HELD, lambda: holders("doomed"), equals=[], within_s=5, requirements=["K866-RPC-stopreplica"])
 
     with inject(Kill(targets.active_controller())):  # the next one sends brokers all that exists, and that it is all
         migration.await_new_active_controller()
         workload.await_acked(500)
-    expect(TOLD, lambda: tellers("doomed"), equals=[])
-    expect(HELD, lambda: holders("doomed"), equals=[])
+    expect(TOLD, lambda: tellers("doomed"), equals=[], requirements=["K866-RPC-umr-on-change"])
+    expect(HELD, lambda: holders("doomed"), equals=[], requirements=["K866-RPC-stopreplica"])
     verify_clients()
 
 
@@ -138,15 +167,42 @@ def test_broker_gives_up_a_replica_that_was_moved_away_meanwhile(
     created("moved", partitions=1, replication=3)
 
     with inject(Pause(targets.node("broker-2"))):
-        expect(FENCED, fenced, equals=["broker-2"], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+        expect(
+            FENCED,
+            fenced,
+            equals=["broker-2"],
+            within_s=SESSION_AND_MORE_S,
+            kind=Kind.LIVENESS,
+            requirements=["K866-REG-heartbeat"],
+        )
         expect(
             "the answer to the reassignment of moved-0",
             lambda: raw_admin.reassign(admin_of("broker-0"), {("moved", 0): (0, 1)})["moved", 0],
             equals="NONE",
+            requirements=["K866-DW-reassignment"],
         )
         cluster_metadata.settle("moved")
-    expect(FENCED, fenced, equals=[], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
-    expect("brokers that have moved-0 on their disks", lambda: holders("moved"), equals=[0, 1], within_s=20)
+        expect(
+            "replicas of moved-0, in the log and in ZooKeeper",
+            lambda: [cluster_metadata.seen(side).partitions["moved-0"]["replicas"] for side in ("log", "zookeeper")],
+            equals=[[0, 1]] * 2,
+            requirements=["K866-DW-reassignment"],
+        )
+    expect(
+        FENCED,
+        fenced,
+        equals=[],
+        within_s=SESSION_AND_MORE_S,
+        kind=Kind.LIVENESS,
+        requirements=["K866-TEST-broker-failures"],
+    )
+    expect(
+        "brokers that have moved-0 on their disks",
+        lambda: holders("moved"),
+        equals=[0, 1],
+        within_s=20,
+        requirements=["K866-RPC-stopreplica"],
+    )
     workload.await_acked(500)
     verify_clients()
 
@@ -194,6 +250,7 @@ def test_isr_change_under_way_at_the_takeover_is_made(
         equals=[[0, 1, 2]] * 3,
         within_s=20,
         kind=Kind.LIVENESS,
+        requirements=["K866-RPC-lisr-on-election", "K866-TEST-broker-failures"],
     )
     cluster_metadata.settle("after")
     verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper", families=("partitions",)))

@@ -37,9 +37,20 @@ def test_controllers_wait_for_a_live_broker_and_then_control_it(
         equals="UNSUPPORTED_VERSION",
         requirements=["K866-TRIG-ibp"],
     )
-    expect("the phase without broker 9", lambda: migration.phase, equals=Phase.PREPARING, within_s=0)
+    expect(
+        "the phase without broker 9",
+        lambda: migration.phase,
+        equals=Phase.PREPARING,
+        within_s=0,
+        requirements=["K866-TRIG-live-zk-brokers"],
+    )
 
-    expect("the answer to the registration of broker 9", lambda: stub.register(*identity()), equals="NONE")
+    expect(
+        "the answer to the registration of broker 9",
+        lambda: stub.register(*identity()),
+        equals="NONE",
+        requirements=["K866-TRIG-ibp"],
+    )
     migration.advance_to(Phase.HYBRID)
     created("everywhere", partitions=1, replication=4)
     raw_admin.delete_topics_at(admin_of("broker-0"), ["everywhere"])
@@ -131,7 +142,7 @@ def test_brokers_judge_control_requests_by_their_registration_and_their_flag(
 ):
     """The controllers' requests are forged: with an epoch before a broker's own, and for a broker without the flag."""
     workload.await_acked(500)
-    expect("the answer to the registration of broker 9", lambda: stub.register(*identity()), equals="NONE")
+    expect("the answer to the registration of broker 9", lambda: stub.register(*identity()), equals="NONE", kind=None)
     epoch = epoch_of("broker-0")
     expect(
         "the answers to UpdateMetadata with the epoch before that of the registration, and with this one",

@@ -92,7 +92,9 @@ def test_another_controller_takes_over_in_dual_write(
     """A successor claims /controller, goes on writing to both sides, and brokers hear from it; no change is lost."""
     with cluster_metadata.changing("after", per_s=2), inject(fault):
         successor = migration.await_new_active_controller()
-        expect("who holds /controller", in_control, equals=successor)
+        expect(
+            "who holds /controller", in_control, equals=successor, requirements=["K866-ZNODE-controller-every-election"]
+        )
         raw_admin.create_topics_at(admin_of(successor), ["newcomer"], partitions=1, replication=3)
         expect(
             "brokers that know what the successor made",
@@ -100,6 +102,7 @@ def test_another_controller_takes_over_in_dual_write(
             equals=[0, 1, 2],
             within_s=30,
             kind=Kind.LIVENESS,
+            requirements=["K866-FAIL-crash-in-migration"],
         )
         workload.await_acked(500)
 
@@ -146,6 +149,7 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
             lambda: zookeeper.get("/brokers/topics/orders/partitions/5/state") is not None,
             equals=True,
             within_s=20,
+            requirements=["K866-DW-partitions-add", "K866-FAIL-crash-in-migration"],
         )
     verify_clients()
 
@@ -219,6 +223,7 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
         "broker-0 accepts a subscription",
         lambda: raw_admin.alter_config_at(peer, raw_admin.CLIENT_METRICS_RESOURCE, "clients", {"interval.ms": "60000"}),
         equals="NONE",
+        requirements=["K866-DW-other-config-types"],
     )
 
     with inject(Kill(targets.active_controller())):
@@ -228,12 +233,14 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
         "broker-0 accepts a config of its own",
         lambda: raw_admin.alter_broker_config_at(peer, 0, {"log.cleaner.backoff.ms": "20000"}),
         equals="NONE",
+        requirements=["K866-FAIL-crash-in-migration"],
     )
     expect(
         "the znode /config/brokers/0",
         lambda: zookeeper.get("/config/brokers/0") is not None,
         equals=True,
         within_s=15,
+        requirements=["K866-DW-other-config-types"],
     )
     workload.await_acked(500)
     verify_clients()

@@ -60,11 +60,13 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
         "topics whose deletion was pending that live on",
         lambda: sorted(pending & set(cluster_metadata.seen("log").topics)),
         equals=[],
+        requirements=["K866-DW-pending-deletions"],
     )
     expect(
         "deletions that are pending in ZooKeeper",
         lambda: cluster_metadata.seen("zookeeper").extra["delete_topics"],
         equals=[],
+        requirements=["K866-DW-pending-deletions"],
     )
     verify_clients()
 
@@ -93,10 +95,20 @@ def test_reassignment_under_way_is_taken_over_and_completes(
     adding = moving.adding()
     migration.advance_to(Phase.HYBRID)
 
-    expect("the brokers that moving-0 is still to get to, in hybrid mode", moving.adding, equals=adding)
+    expect(
+        "the brokers that moving-0 is still to get to, in hybrid mode",
+        moving.adding,
+        equals=adding,
+        requirements=["K866-PROC-copy-topics"],
+    )
     cluster_metadata.settle("copied")
     migration.advance_to(Phase.FINALIZED)
-    expect("the brokers that moving-0 is still to get to, once finalized", moving.adding, equals=adding)
+    expect(
+        "the brokers that moving-0 is still to get to, once finalized",
+        moving.adding,
+        equals=adding,
+        requirements=["K866-DW-reassignment"],
+    )
     moving.let_go()
 
     expect(
@@ -104,6 +116,7 @@ def test_reassignment_under_way_is_taken_over_and_completes(
         moving.replicas_and_isr,
         equals=(sorted(moving.wanted), sorted(moving.wanted)),
         kind=Kind.LIVENESS,
+        requirements=["K866-DW-reassignment"],
     )
     verify_clients(
         checks.phase_reached(Phase.FINALIZED),
@@ -204,7 +217,13 @@ def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
         migration.begin(procedure.ENTER_MIGRATION, moves=3)
         claiming.await_bitten()
         created("late", partitions=1, replication=3)
-        expect("the role that /controller names", lambda: in_control().partition("-")[0], equals="broker", within_s=0)
+        expect(
+            "the role that /controller names",
+            lambda: in_control().partition("-")[0],
+            equals="broker",
+            within_s=0,
+            requirements=["K866-PROC-takeover-order"],
+        )
         copying.await_bitten()
         expect(
             "the answers to a change of an ISR, a request for producer ids, and the creation of a topic",

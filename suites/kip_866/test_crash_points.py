@@ -141,6 +141,7 @@ class TestDualWrite:
             lambda: sorted({"before", "after"} - set(zookeeper.children("/brokers/topics"))),
             equals=[],
             within_s=15,
+            requirements=["K866-FAIL-crash-in-migration"],
         )
         verify_clients()
 

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.scene
 
 IN_FLIGHT = "zookeeper.max.in.flight.requests"
 LATENCY_MS = 150
+ADMIN = ["K866-FWD-all-admin", "K866-PRE-normal-after"]
 LATE = Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=LATENCY_MS)
 
 
@@ -29,21 +30,30 @@ def test_reassignment_completes_in_hybrid_mode(
         "the answer to the reassignment of moved-0",
         lambda: raw_admin.reassign(admin_of("broker-0"), {("moved", 0): wanted})["moved", 0],
         equals="NONE",
+        requirements=["K866-DW-reassignment"],
     )
     expect(
         "replicas and ISR of moved-0 on the broker that leads it now",
         lambda: _replicas_and_isr(admin_of(f"broker-{wanted[0]}")),
         equals=(sorted(wanted), sorted(wanted)),
         kind=Kind.LIVENESS,
+        requirements=["K866-DW-reassignment", "K866-RPC-lisr-on-election"],
     )
     expect(
         "brokers that have moved-0 on their disks",
         lambda: holders("moved"),
         equals=sorted(wanted),
+        requirements=["K866-RPC-stopreplica"],
     )
     workload.await_acked(500)
     workload.await_consumed(500)
     cluster_metadata.settle("moved")
+    expect(
+        "replicas of moved-0, in the log and in ZooKeeper",
+        lambda: [cluster_metadata.seen(side).partitions["moved-0"]["replicas"] for side in ("log", "zookeeper")],
+        equals=[list(wanted)] * 2,
+        requirements=["K866-DW-reassignment"],
+    )
     verify_clients(checks.metadata_equivalent("moved-log", "moved-zookeeper", families=("topics", "partitions")))
 
 
@@ -82,6 +92,7 @@ def test_added_partitions_are_seen_by_every_broker(workload, cluster_metadata, a
         f"partitions of {topic} as each broker reports them",
         lambda: [len(raw_admin.describe_topic_at(admin_of(f"broker-{n}"), topic).partitions) for n in range(3)],
         equals=[6, 6, 6],
+        requirements=["K866-RPC-umr-on-change"],
     )
     workload.await_acked(500)
     workload.await_consumed(500)
@@ -102,17 +113,20 @@ def test_every_kind_of_request_to_a_broker_in_zookeeper_mode_is_carried_out(
             lambda: raw_admin.reassign(admin_of("broker-0"), {("moved", 0): replicas[::-1]})["moved", 0],
             equals="NONE",
             within_s=0,
+            requirements=ADMIN,
         )
         expect(
             "the answers to an election, a replacement of configs, and an upgrade to metadata.version 127",
             lambda: answers_to_admin("broker-1", "moved"),
             equals=["NONE", "NONE", "INVALID_UPDATE_VERSION"],  # of a feature that only KRaft controllers have
             within_s=0,
+            requirements=ADMIN,
         )
     expect(
         "the leader of moved-0 and its config, in the log and in ZooKeeper",
         lambda: [_leader_and_configs(cluster_metadata.seen(side)) for side in ("log", "zookeeper")],
         equals=[(replicas[-1], {"flush.messages": "500000"})] * 2,
+        requirements=ADMIN,
     )
     workload.await_acked(500)
     workload.await_consumed(500)
@@ -184,6 +198,7 @@ def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
         lambda: _expiries(cluster_metadata.seen("brokers")),
         equals=_expiries(cluster_metadata.seen("log")),
         within_s=5,
+        requirements=["K866-DW-watch-acl"],
     )
     cluster_metadata.take_back(families=("delegation-tokens",))
     cluster_metadata.fill(families=("delegation-tokens",))
@@ -194,6 +209,7 @@ def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
         let_in_by_token,
         equals=[sorted(cluster_metadata.seen("log").delegation_tokens)] * 3,
         within_s=10,
+        requirements=["K866-DW-delegation-tokens", "K866-DW-watch-acl"],
     )
     workload.await_acked(500)
     verify_clients(

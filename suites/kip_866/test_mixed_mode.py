@@ -39,7 +39,13 @@ def test_a_mixed_cluster_goes_on_through_restarts_and_failovers(
         equals=[],
         requirements=["K866-FWD-producer-ids"],
     )
-    expect("in-sync replicas of orders", lambda: in_sync("orders"), equals=[[0, 1, 2]] * 3, kind=Kind.LIVENESS)
+    expect(
+        "in-sync replicas of orders",
+        lambda: in_sync("orders"),
+        equals=[[0, 1, 2]] * 3,
+        kind=Kind.LIVENESS,
+        requirements=["K866-PROC-mixed-unbounded", "K866-RB-mixed"],
+    )
     verify_clients(
         checks.metadata_equivalent("mixed-log", "mixed-zookeeper"),
         checks.acknowledged_metadata_changes_present("mixed-log"),
@@ -60,7 +66,13 @@ def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
     workload.await_consumed(500)
     cluster_metadata.settle("later")
 
-    expect("control requests that broker 9 was sent", control_requests, equals=[], within_s=0)
+    expect(
+        "control requests that broker 9 was sent",
+        control_requests,
+        equals=[],
+        within_s=0,
+        requirements=["K866-FAIL-incompatible-new", "K866-RPC-only-to-zk-brokers"],
+    )
     verify_clients(checks.metadata_equivalent("later-log", "later-zookeeper", families=("topics", "partitions")))
 
 
@@ -105,15 +117,32 @@ def test_a_broker_that_left_the_migration_is_fenced_and_takes_nothing(
     leaver.reconfigure(dict.fromkeys(procedure.brokers_join(cluster)))
     leaver.start()
 
-    expect("brokers that the controllers have fenced", fenced, equals=["broker-2"], within_s=SESSION_AND_MORE_S)
-    expect("partitions of the workload that broker-2 leads", lambda: led_by("broker-2", workload.topic), equals=[])
+    expect(
+        "brokers that the controllers have fenced",
+        fenced,
+        equals=["broker-2"],
+        within_s=SESSION_AND_MORE_S,
+        requirements=["K866-FAIL-incompatible-existing"],
+    )
+    expect(
+        "partitions of the workload that broker-2 leads",
+        lambda: led_by("broker-2", workload.topic),
+        equals=[],
+        requirements=["K866-FAIL-incompatible-existing"],
+    )
     with inject(Kill(targets.every(Role.CONTROLLER))):
         workload.await_acked(9_000)  # longer than a session of ZooKeeper's lasts
-        expect("the role that /controller names", lambda: in_control().partition("-")[0], equals="controller")
+        expect(
+            "the role that /controller names",
+            lambda: in_control().partition("-")[0],
+            equals="controller",
+            requirements=["K866-ZNODE-controller-no-zk-claim", "K866-FAIL-incompatible-no-controller-steal"],
+        )
         expect(
             "brokers that are the controller",
             lambda: [name for name in ("broker-0", "broker-1", "broker-2") if _is_controller(cluster, name)],
             equals=[],
+            requirements=["K866-ZNODE-controller-no-zk-claim", "K866-FAIL-incompatible-no-controller-steal"],
         )
     workload.await_acked(500)
 

@@ -72,7 +72,12 @@ class TestConfiguration:
     def test_a_broker_of_an_older_protocol_cannot_migrate(self, cluster, refused, verify):
         """It is refused with the flag and the protocol of 3.3."""
         older = {"inter.broker.protocol.version": "3.3"}
-        refused("broker-1", procedure.brokers_join(cluster) | older, naming="inter.broker.protocol.version")
+        refused(
+            "broker-1",
+            procedure.brokers_join(cluster) | older,
+            naming="inter.broker.protocol.version",
+            requirements=["K866-MV-enables-components", "K866-TRIG-ibp"],
+        )
         verify()
 
 

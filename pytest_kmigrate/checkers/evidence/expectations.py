@@ -41,9 +41,16 @@ def _without(history: History, left_out: Collection[int]) -> History:
 
 
 def claims_of(history: History, event: Event) -> Sequence[str]:
-    """The requirements an expectation speaks for: those it names, or all that its test claims."""
+    """The requirements an expectation speaks for: those it names, or what its test claims and no expectation names."""
+    if own := _named(event):
+        return own
+    named = {each for other in history.of(EventKind.EXPECTATION, EventKind.EXPECTED_END) for each in _named(other)}
+    return [each for each in history.header.requirements if each not in named]
+
+
+def _named(event: Event) -> list[str]:
     named = event.data.get("requirements")
-    return [str(each) for each in named] if isinstance(named, list | tuple) and named else history.header.requirements
+    return [str(each) for each in named] if isinstance(named, list | tuple) else []
 
 
 def by_requirement(history: History, expectations: Iterable[tuple[Event, Speaking]]) -> dict[str, list[Speaking]]:

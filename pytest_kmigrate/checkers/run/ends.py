@@ -25,8 +25,8 @@ def expected_ends_came(history: History) -> Verdict:
     """Every node that a test expects to refuse its start, or to end, did so in time and with an exit code other than 0.
 
     The exit code and the time decide. The words that a node must give as its reason can only make it INCONCLUSIVE: it
-    ended, and the reason is unknown. Each expectation speaks for the requirements it names, or for
-    all that its test claims.
+    ended, and the reason is unknown. Each expectation speaks for the requirements it names, or for those that its test
+    claims and that nothing else speaks for.
     """
     name, ends = "expected_ends_came", expected_ends(history)
     about = list(_by_requirement(history, ends))

@@ -57,8 +57,8 @@ def steps_completed(history: History) -> Verdict:
 def expectations_met(history: History) -> Verdict:
     """Everything the test expected of the live cluster came true in the time it was given.
 
-    The kind of the violation comes with each expectation. Each speaks for the requirements it names, or for all that
-    its test claims.
+    The kind of the violation comes with each expectation. Each speaks for the requirements it names, or for those that
+    its test claims and that nothing else speaks for.
     """
     return _judged(history).about_each(_by_requirement(history))
 

@@ -1,9 +1,11 @@
 """General claims that KIP-866 asks for: the requirements each speaks for, and which runs could violate them."""
 
+from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.clients.consumers import (
     committed_offsets_never_run_backwards,
     consumer_positions_never_run_backwards,
 )
+from pytest_kmigrate.checkers.clients.consumption import longest_time_without_consumption
 from pytest_kmigrate.checkers.clients.passing_over import no_record_passed_over
 from pytest_kmigrate.checkers.clients.places import (
     no_duplicate_from_idempotent_producer,
@@ -17,17 +19,16 @@ from pytest_kmigrate.checkers.controllers.controllers import (
     controller_epoch_never_falls,
     one_active_controller_per_epoch,
 )
-from pytest_kmigrate.checkers.controllers.lives import life_starts_ns
+from pytest_kmigrate.checkers.controllers.lives import life_starts_ns, roles
+from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.model.checks import AnyChecker, Checker, speaking
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind
 
-# Other general checks speak for what is claimed by the test that asks for them: metadata_equivalent for
-# K866-DW-full-parity and K866-PROC-copy-*, acknowledged_metadata_changes_present for K866-DW-*,
-# longest_time_without_acked_write for K866-COMPAT-availability and K866-PROC-no-downtime-broker-phase,
-# longest_time_without_consumption for K866-COMPAT-clients, steps_completed and no_unexpected_death for K866-TEST-*.
+# metadata_equivalent and acknowledged_metadata_changes_present speak for what is claimed by the test that asks for them.
 
-_KEPT, _CLIENTS = "K866-RB-data-kept", "K866-COMPAT-clients"
+_KEPT, _CLIENTS, _SERVED = "K866-RB-data-kept", "K866-COMPAT-clients", "K866-FAIL-zk-down-data-plane"
 
 
 def _has_written_across(history: History, at_ns: list[int]) -> bool:
@@ -52,6 +53,19 @@ def _is_elected_again(history: History) -> bool:
     return any(len({claim.epoch for claim in claims if claim.series == each.series}) > 1 for each in claims)
 
 
+def _is_without_zookeeper(history: History) -> bool:
+    """Whether records were sent while a fault took every ZooKeeper server away."""
+    ensemble = {node for node, role in roles(history).items() if role == "zookeeper"}
+    began = history.operations.of(OperationKind.PRODUCE).began_ns
+    healed_ns = {each.data["fault_id"]: each.at_ns for each in history.of(EventKind.FAULT_HEALED)}
+    return any(
+        bool(ensemble)
+        and ensemble == targets_of(each)
+        and bool(((began > each.at_ns) & (began < healed_ns.get(each.data["fault_id"], history.end_ns))).any())
+        for each in history.of(EventKind.FAULT_APPLIED)
+    )
+
+
 def _of_records(general: Checker[[]]) -> AnyChecker:
     return speaking(speaking(general, _KEPT, where=_is_reverted), _CLIENTS, where=_is_taken_over)
 
@@ -59,6 +73,8 @@ def _of_records(general: Checker[[]]) -> AnyChecker:
 BINDINGS: tuple[AnyChecker, ...] = (
     speaking(one_active_controller_per_epoch, "K866-ZNODE-controller-every-election", where=_is_elected_again),
     speaking(controller_epoch_never_falls, "K866-ZNODE-controller-epoch-monotonic"),
+    speaking(longest_time_without_acked_write, _SERVED, where=_is_without_zookeeper),
+    speaking(longest_time_without_consumption, _SERVED, where=_is_without_zookeeper),
     *map(
         _of_records,
         (

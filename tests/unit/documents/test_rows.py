@@ -32,6 +32,46 @@ def claimed(document: Document) -> set[str]:
     return {node.value for node in constants if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
+JUDGING = ("expect", "expect_to_stay", "expect_end", "refused")
+
+
+def nameless(file: Path) -> list[str]:
+    """The expectations of tests that claim several requirements that judge and do not name what they judge."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    functions = {each.name: each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+    tests = [each for name, each in functions.items() if name.startswith("test_") and len(claims_of(each)) > 1]
+    reached = {id(each): each for test in tests for each in calls_from(test, functions)}
+    return [f"{file.name}:{each.lineno}" for each in reached.values() if judges_what_it_does_not_name(each)]
+
+
+def claims_of(test: ast.FunctionDef) -> list[ast.expr]:
+    """The requirements in its markers."""
+    marks = [each for each in test.decorator_list if isinstance(each, ast.Call)]
+    return [row for mark in marks if ast.unparse(mark.func) == "pytest.mark.requirement" for row in mark.args]
+
+
+def calls_from(function: ast.FunctionDef, functions: dict[str, ast.FunctionDef]) -> list[ast.Call]:
+    """Its own calls by a bare name, and those of the functions beside it that it calls."""
+    calls = [each for each in ast.walk(function) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)]
+    beside = {ast.unparse(each.func) for each in calls} & functions.keys() - {function.name}
+    return [*calls, *(each for name in beside for each in calls_from(functions[name], functions))]
+
+
+def judges_what_it_does_not_name(call: ast.Call) -> bool:
+    """Whether it is an expectation with a kind, and without requirements."""
+    given = {each.arg: each.value for each in call.keywords}
+    kind = given.get("kind")
+    is_asked_only = isinstance(kind, ast.Constant) and kind.value is None
+    return ast.unparse(call.func) in JUDGING and "requirements" not in given and not is_asked_only
+
+
+@pytest.mark.parametrize("document", WITH_CHECKS, ids=lambda each: each.id)
+def test_an_expectation_of_a_test_with_several_claims_names_its_own(document: Document) -> None:
+    """Or it would count for a requirement that it says nothing about."""
+    files = sorted((SUITES / folder(document)).glob("test_*.py"))
+    assert [each for file in files for each in nameless(file)] == []
+
+
 def is_accounted_for(row: Requirement) -> bool:
     """Whether it is counted at another row, or judged as one, or no run can judge it."""
     return bool(row.covered_by or row.untestable or row.same_as)

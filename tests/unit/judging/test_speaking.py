@@ -117,8 +117,8 @@ def test_a_claim_that_nothing_could_have_violated_is_inconclusive() -> None:
     assert unspoken.requirements == ()
 
 
-def test_expectations_speak_for_what_they_name_or_for_all_of_their_test() -> None:
-    """One is not met and names one; the other is met and names none."""
+def test_expectations_speak_for_what_they_name_or_for_what_nothing_else_speaks_for() -> None:
+    """One is not met and names one; the other is met and names none: it is no evidence of what a check declares."""
     from pytest_kmigrate.checkers.run.steps import expectations_met  # noqa: PLC0415 - beside its only use
 
     reported = {"expected": 1, "observed": 2, "kind": "SAFETY", "within_s": 1}
@@ -129,12 +129,45 @@ def test_expectations_speak_for_what_they_name_or_for_all_of_their_test() -> Non
             ),
             Event(0, 2, EventKind.EXPECTATION, None, {**reported, "name": "b", "met": True}),
         ],
-        requirements=("K0-MINE", "K0-FREE"),
+        requirements=("K0-MINE", "K0-FREE", "K0-PASSIVE"),
     )
-    [verdict] = [each for each in judge(run, [], by_name([expectations_met])) if each.check == "expectations_met"]
+    known = by_name([expectations_met, in_each_run])
+    [verdict] = [each for each in judge(run, [], known) if each.check == "expectations_met"]
     assert [(each.requirement, each.outcome) for each in verdict.about] == [
         ("K0-MINE", Outcome.VIOLATES),
         ("K0-FREE", Outcome.CONFORMS),
+    ]
+
+
+@checker(needs=[Capability.TRAFFIC])
+def of_traffic(_: History) -> Verdict:
+    """What clients saw."""
+    return conforms("of_traffic", "all was read")
+
+
+@checker()
+def of_the_point(_: History) -> Verdict:
+    """What the test is about."""
+    return violates("of_the_point", Kind.SAFETY, RED)
+
+
+def test_what_clients_saw_is_no_evidence_where_the_test_asks_for_something_else() -> None:
+    """A claim that no check owns is the point's: traffic that went on neither holds it up nor counts for it."""
+    known = by_name([of_traffic, of_the_point])
+    found = outcomes("of_traffic", "of_the_point", claimed=("K0-FREE",), known=known)
+    assert found == {("of_the_point", "K0-FREE"): "VIOLATES"}
+    assert outcomes("of_traffic", claimed=("K0-FREE",), known=known) == {("of_traffic", "K0-FREE"): "CONFORMS"}
+
+
+def test_what_clients_saw_is_no_evidence_beside_an_expectation() -> None:
+    """The expectation names no requirement: it speaks for what the test claims, and the traffic does not."""
+    from pytest_kmigrate.checkers.run.steps import expectations_met  # noqa: PLC0415 - beside its only use
+
+    data = {"name": "a", "expected": 1, "observed": 1, "met": True, "kind": "SAFETY"}
+    run = history(events=[Event(0, 1, EventKind.EXPECTATION, None, data)], requirements=("K0-FREE",))
+    verdicts = judge(run, [Check("of_traffic")], by_name([of_traffic, expectations_met]))
+    assert [(each.check, about.requirement) for each in verdicts for about in each.about] == [
+        ("expectations_met", "K0-FREE")
     ]
 
 

@@ -36,3 +36,17 @@ def test_epochs_speak_for_elections_only_where_there_were_any() -> None:
     again = [*TAKEN, znode(12_000, "/controller", CLAIM.replace('Epoch":1', 'Epoch":2'))]
     assert spoken("one_active_controller_per_epoch", [], TAKEN) == ()
     assert spoken("one_active_controller_per_epoch", [], again) == ("K866-ZNODE-controller-every-election",)
+
+
+def test_traffic_speaks_for_an_outage_of_zookeeper_only_while_there_was_one() -> None:
+    """All of the ensemble, and no other node, was taken away as records were sent."""
+    started = event(EventKind.NODE_STARTED, 1, "zookeeper-1", role="zookeeper", mode=None, kafka="3.9.1")
+    cut = event(EventKind.FAULT_APPLIED, 20_000, fault_id="cut", targets=["zookeeper-1", "controller-3000"])
+    kill = event(EventKind.FAULT_APPLIED, 20_000, fault_id="kill", targets=["zookeeper-1"])
+    soon_healed = event(EventKind.FAULT_HEALED, 21_000, fault_id="kill")
+    name, row = "longest_time_without_acked_write", "K866-FAIL-zk-down-data-plane"
+    assert (
+        spoken(name, [started, kill], []) == spoken("longest_time_without_consumption", [started, kill], []) == (row,)
+    )
+    assert spoken(name, [started, kill, soon_healed], []) == ()
+    assert spoken(name, [started, cut], []) == spoken(name, [kill], []) == ()
