@@ -26,7 +26,7 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind
 
-# metadata_equivalent and acknowledged_metadata_changes_present speak for what is claimed by the test that asks for them.
+# metadata_equivalent and acknowledged_metadata_changes_present speak for what the test claims that asks for them.
 
 _KEPT, _CLIENTS, _SERVED = "K866-RB-data-kept", "K866-COMPAT-clients", "K866-FAIL-zk-down-data-plane"
 
