@@ -23,6 +23,10 @@ PLANTED = "planted.json"
 """In the folder of a mutant whose test has ended: what was run, so that it is not run again."""
 
 
+EXCUSED = "excused as "
+"""What was seen of a mutant that survived by an excuse."""
+
+
 class Defect(Protocol):
     """A defect that can be planted."""
 
@@ -88,12 +92,19 @@ def judged_in(runs: Path) -> Judged:
 
 
 def result_by_verdicts(mutant: Defect, judged: Judged, anyway: Collection[str]) -> Result:
-    """What the verdicts show of a mutant that was in force; ``anyway``: requirements that are violated without it."""
+    """What the verdicts show of a mutant that was in force; ``anyway``: requirements that are violated without it.
+
+    A red that a known bug or a deviation explains is no kill: the excuse would hide such a defect in any run.
+    """
     if not judged.verdicts:
         return Result(mutant, Fate.NOT_JUDGED, f"no verdict; see {OUTPUT}")
-    red = [each for each in judged.verdicts if each["outcome"] == "VIOLATES"]
-    if own := sorted({str(each["check"]) for each in red if _is_kill(mutant, each)}):
+    violated = [each for each in judged.verdicts if each["outcome"] == "VIOLATES"]
+    kills = [each for each in violated if _is_kill(mutant, each)]
+    red = [each for each in violated if not each["known_bugs"]]
+    if own := sorted({str(each["check"]) for each in kills if each in red}):
         return Result(mutant, Fate.KILLED, ", ".join(own))
+    if excused := sorted({str(bug) for each in kills for bug in each["known_bugs"]}):
+        return Result(mutant, Fate.SURVIVED, f"{EXCUSED}{', '.join(excused)}")
     if others := sorted(set(_others(red, {*anyway, mutant.requirement}))):
         return Result(mutant, Fate.OTHER_RED, ", ".join(others))
     if not any(event.kind is EventKind.CHECKS for event in judged.events):
@@ -123,8 +134,10 @@ def markdown(results: Sequence[Result], of: str) -> str:
         f"| `{each.mutant.id}` | {each.mutant.planted} | {each.mutant.requirement} | {each.fate} | {each.seen} |"
         for each in results
     ]
+    excused = sum(each.seen.startswith(EXCUSED) for each in results)
     head = ["| mutant | planted | must be red | fate | seen by |", "|---|---|---|---|---|"]
-    return "\n".join([f"Mutants of {of}: {counts}.", "", *head, *rows, ""])
+    title = f"Mutants of {of}: {counts}. Excused by a known bug or a deviation, and counted as survived: {excused}."
+    return "\n".join([title, "", *head, *rows, ""])
 
 
 @dataclass(frozen=True)

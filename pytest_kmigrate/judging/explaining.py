@@ -6,7 +6,7 @@ from dataclasses import replace
 from pytest_kmigrate.catalogue import Deviation, deviations, is_release, known_bug
 from pytest_kmigrate.checkers.run.losses import until_loss
 from pytest_kmigrate.checkers.run.pressure import relieved, strains
-from pytest_kmigrate.judging.parts import parts
+from pytest_kmigrate.judging.parts import left_of, moments, parts
 from pytest_kmigrate.model.document import Diagnosis
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict
@@ -15,14 +15,15 @@ from pytest_kmigrate.model.verdict import About, Outcome, Verdict
 def explained(history: History, verdicts: Iterable[Verdict], diagnoses: Sequence[Diagnosis]) -> list[Verdict]:
     """The verdicts, each violated one with the bugs and deviations of the release that explain it.
 
-    The release is what the jars are, whether they were named by a version or by a path. Nothing explains what a run
-    against a mutant (``--kmigrate-byteman``) violates. What is left over is not Kafka's where it did not come in time
-    while this machine was under pressure.
+    A verdict is explained if each of its violations is. Otherwise it stays red, and shows those that are left. The
+    release is what the jars are, whether they were named by a version or by a path. A run against a mutant
+    (``--kmigrate-byteman``) is judged alike: what excuses a planted defect excuses too much. What is left over is not
+    Kafka's where it did not come in time while this machine was under pressure.
     """
     history = until_loss(history)
-    kafka, is_mutant = history.header.kafka, bool(history.header.extra.get("byteman"))
-    possible = [] if is_mutant else [each for each in diagnoses if known_bug(each.bug_id).breaks(kafka)]
-    deviating = {} if is_mutant else _deviating(history.header.profile, kafka)
+    kafka = history.header.kafka
+    possible = [each for each in diagnoses if known_bug(each.bug_id).breaks(kafka)]
+    deviating = _deviating(history.header.profile, kafka)
     under = strains(history)
     return [relieved(_explained(history, verdict, possible, deviating), under) for verdict in verdicts]
 
@@ -54,20 +55,22 @@ def _deviating(profile: str, kafka: str) -> dict[str, list[Deviation]]:
 def _explained(
     history: History, verdict: Verdict, possible: Sequence[Diagnosis], deviating: Mapping[str, Sequence[Deviation]]
 ) -> Verdict:
-    """The verdict with what explains it as a whole or, if nothing does, each of its parts."""
-    if verdict.outcome is not Outcome.VIOLATES:
+    """The verdict with what explains all of it, or with what is left if a part is explained."""
+    if verdict.outcome is not Outcome.VIOLATES or not (possible or deviating):
         return verdict
     failed: dict[str, str] = {}
-
-    def causes(history: History, verdict: Verdict) -> list[str]:
-        return [*_diagnosed(history, verdict, possible, failed), *_deviated(verdict, deviating)]
-
-    known = causes(history, verdict)
-    if not known and (possible or deviating):
-        by_part = [causes(*each) for each in parts(history, verdict)]
-        known = [id_ for ids in by_part for id_ in ids] if all(by_part) else []
+    whole = _deviated(verdict, deviating)
+    if whole:
+        return replace(verdict, known_bugs=tuple(dict.fromkeys(whole)))
+    cut = parts(history, verdict)
+    by_part = [(each, [*_diagnosed(*each, possible, failed), *_deviated(each[1], deviating)]) for each in cut.each]
+    known = dict.fromkeys(id_ for _, ids in by_part for id_ in ids)
     facts = {**verdict.facts, "diagnoses_failed": failed} if failed else verdict.facts
-    return replace(verdict, known_bugs=tuple(dict.fromkeys(known)), facts=facts)
+    verdict = replace(verdict, facts=facts)
+    left = [part for (_, part), ids in by_part if not ids]
+    if left or cut.unseen:
+        return left_of(verdict, left, cut.unseen, list(known)) if known else verdict
+    return replace(verdict, known_bugs=tuple(known))
 
 
 def _diagnosed(
@@ -76,11 +79,19 @@ def _diagnosed(
     """The bugs that explain a verdict; a diagnosis that fails is put into ``failed``."""
     for each in possible:
         try:
-            if each.explains(history, verdict):
+            if each.explains(history, verdict) and _is_in_time(history, verdict, each):
                 yield each.bug_id
         # What a diagnosis cannot read excuses nothing, and must not keep the run from being judged.
         except Exception as error:  # noqa: BLE001
             failed[each.bug_id] = f"{type(error).__name__}: {error}"
+
+
+def _is_in_time(history: History, verdict: Verdict, diagnosis: Diagnosis) -> bool:
+    """Whether what a violation is about was made, or seen, while the bug was at work."""
+    if diagnosis.windows is None:
+        return True
+    windows = diagnosis.windows(history)
+    return all(any(each.from_ns <= at_ns <= each.to_ns for each in windows) for at_ns in moments(history, verdict))
 
 
 def _deviated(verdict: Verdict, deviating: Mapping[str, Sequence[Deviation]]) -> list[str]:

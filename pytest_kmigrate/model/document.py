@@ -17,22 +17,35 @@ from pytest_kmigrate.model.verdict import Verdict
 
 
 @dataclass(frozen=True)
-class Diagnosis:
-    """A known bug, and how it is recognized behind a violation that was judged already.
+class Window:
+    """A time in which a known bug was at work, in nanoseconds since the run began."""
 
-    ``explains(history, verdict)`` looks for the bug's own evidence (a state, metric, request or znode that this bug
-    leaves and no other does); a symptom that several defects share is none.
+    from_ns: int
+    to_ns: int
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A known bug, and how it is recognized behind one violation of a verdict.
+
+    ``explains(history, verdict)`` is asked about each violation by itself: the verdict is about this one only. It
+    looks for the bug's own evidence (a state, metric, request or znode that this bug leaves and no other does); a
+    symptom that several defects share is none. ``windows`` are when the bug was at work: what was made or seen at
+    another time has another cause. None: the evidence is of the violation itself.
     """
 
     bug_id: str
     explains: Callable[[History, Verdict], bool]
+    windows: Callable[[History], Sequence[Window]] | None = None
 
 
-def diagnosis(bug_id: str) -> Callable[[Callable[[History, Verdict], bool]], Diagnosis]:
+def diagnosis(
+    bug_id: str, windows: Callable[[History], Sequence[Window]] | None = None
+) -> Callable[[Callable[[History, Verdict], bool]], Diagnosis]:
     """Declare a function to be the diagnosis of a known bug; its docstring names the evidence."""
 
     def declared(explains: Callable[[History, Verdict], bool]) -> Diagnosis:
-        return Diagnosis(bug_id, explains)
+        return Diagnosis(bug_id, explains, windows)
 
     return declared
 

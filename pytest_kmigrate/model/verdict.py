@@ -81,6 +81,8 @@ class Verdict:
     facts: dict[str, object] = field(default_factory=dict)
     known_bugs: tuple[str, ...] = ()
     """Bugs of the release under test that explain what is violated, by id."""
+    every: tuple[Violation, ...] = field(default=(), compare=False, repr=False)
+    """All violations, for what explains them one by one; never written. A check that only counts has its examples."""
 
     @property
     def requirements(self) -> tuple[str, ...]:
@@ -133,7 +135,7 @@ def violates(check: str, kind: Kind, violations: Iterable[Violation], summary: s
     found = list(violations)
     text = summary or f"{len(found)} x: expected {found[0].expected}; observed {found[0].observed}"
     kept = tuple(found[:MOST_VIOLATIONS])
-    return Verdict(check, Outcome.VIOLATES, kind, text, kept, len(found), facts=facts)
+    return Verdict(check, Outcome.VIOLATES, kind, text, kept, len(found), facts=facts, every=tuple(found))
 
 
 def inconclusive(check: str, kind: Kind, summary: str, **facts: object) -> Verdict:

@@ -38,7 +38,9 @@ def has_outcomes_by_requirement(folder: RunFolder) -> bool:
 def as_json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON; ``requirements`` are those it says anything about."""
     about = [_about_as_json(each) for each in verdict.about]
-    row = {**asdict(verdict), **_named(verdict), "requirements": verdict.requirements, "about": about}
+    row = asdict(replace(verdict, every=()))
+    del row["every"]
+    row |= {**_named(verdict), "requirements": verdict.requirements, "about": about}
     for violation in row["violations"]:
         del violation["awaited"]
     return row

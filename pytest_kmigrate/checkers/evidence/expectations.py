@@ -1,7 +1,7 @@
 """Expectations that a run did not meet, and what was wrong with what was observed instead."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -11,13 +11,28 @@ from pytest_kmigrate.model.verdict import Verdict
 
 Speaking = TypeVar("Speaking")
 
+_ONE = "expectation"
+"""The fact of a verdict that is about one expectation only: its event."""
 CLIENTS_SERVED = "clients are served"
 """The expectation of a test that waits for its clients."""
 
 
 def all_unmet(history: History, verdict: Verdict, is_explained: Callable[[Event], bool]) -> bool:
-    """Whether the verdict is about expectations and each one that was not met is explained."""
-    return verdict.check == "expectations_met" and all(is_explained(event) for event in unmet(history))
+    """Whether the verdict is about expectations, and each one that it is about is explained."""
+    about = unmet_of(history, verdict)
+    return bool(about) and all(map(is_explained, about))
+
+
+def unmet_of(history: History, verdict: Verdict) -> list[Event]:
+    """The unmet expectations that a verdict is about; none for other checks."""
+    one = verdict.facts.get(_ONE)
+    wrong = unmet(history) if verdict.check == "expectations_met" else []
+    return [event for event in wrong if one is None or event is one]
+
+
+def about_one(verdict: Verdict, event: Event) -> Verdict:
+    """The verdict about one expectation that was not met."""
+    return replace(verdict, facts={**verdict.facts, _ONE: event})
 
 
 def claimed(history: History) -> list[Event]:
@@ -30,14 +45,15 @@ def unmet(history: History) -> list[Event]:
     return [event for event in claimed(history) if not event.data.get("met")]
 
 
-def with_one_unmet(history: History) -> list[History]:
-    """The run once for each expectation that did not come true, as if the others had not been asked for."""
-    wrong = {event.seq for event in unmet(history)}
-    return [_without(history, wrong - {seq}) for seq in sorted(wrong)]
+def with_one_unmet(history: History) -> list[tuple[Event, History]]:
+    """Each expectation that did not come true, with the run as if the others had not been asked for."""
+    wrong = unmet(history)
+    return [(event, _without(history, [each for each in wrong if each is not event])) for event in wrong]
 
 
-def _without(history: History, left_out: Collection[int]) -> History:
-    return replace(history, events=[event for event in history.events if event.seq not in left_out])
+def _without(history: History, left_out: Sequence[Event]) -> History:
+    kept = [event for event in history.events if not any(event is each for each in left_out)]
+    return replace(history, events=kept)
 
 
 def claims_of(history: History, event: Event) -> Sequence[str]:

@@ -9,8 +9,8 @@ from pytest_kmigrate.checkers.metadata.soundness import unsound_logs
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
-_PLACE = "place"
-"""The fact of a verdict that is about one place only."""
+_WRONG = "wrong"
+"""The fact of a verdict that is about one place only: what is wrong there."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,23 @@ class Wrong:
 
 
 def at_one_place(history: History, verdict: Verdict) -> list[Verdict]:
-    """A violated verdict once for each place where something differs or is lost."""
+    """A violated verdict once for each place where something differs or is lost, with the violations that name it."""
     wrong = wrong_in(history, verdict)
-    places = wrong.places | {each.place for each in wrong.all_lost} if wrong else []
-    return [replace(verdict, facts={**verdict.facts, _PLACE: each}, about=()) for each in sorted(places)]
+    places = wrong.places | {each.place for each in wrong.all_lost} if wrong else frozenset()
+    return [_at(verdict, wrong.at(each)) for each in sorted(places)] if wrong else []
+
+
+def _at(verdict: Verdict, wrong: Wrong) -> Verdict:
+    ((_, key),) = wrong.places
+    found = tuple(each for each in verdict.every or verdict.violations if key in each.expected or key in each.observed)
+    return replace(verdict, facts={**verdict.facts, _WRONG: wrong}, about=(), violations=found, every=found)
 
 
 def wrong_in(history: History, verdict: Verdict) -> Wrong | None:
     """What a violated check found; None for other checks, and where a log was changed as it cannot be."""
+    wrong = verdict.facts.get(_WRONG)
+    if isinstance(wrong, Wrong):
+        return wrong
     labels = verdict.listed("images")
     if not labels or unsound_logs(history, *labels):
         return None
@@ -59,8 +68,7 @@ def wrong_in(history: History, verdict: Verdict) -> Wrong | None:
     for left, right in pairs if isinstance(pairs, list | tuple) else ():
         unlike = differences(history.images[left], history.images[right])
         places |= {(each.family, each.key) for each in unlike}
-    wrong, place = Wrong(lost, frozenset(places)), verdict.facts.get(_PLACE)
-    return wrong.at(place) if isinstance(place, tuple) else wrong
+    return Wrong(lost, frozenset(places))
 
 
 def _unlike(history: History, verdict: Verdict, left: str, right: str) -> set[tuple[str, str]]:

@@ -42,9 +42,23 @@ def test_a_red_of_another_requirement_is_no_kill(tmp_path: Path) -> None:
     assert result_of(MUTANT, tmp_path, "kip-866") == Result(MUTANT, Fate.OTHER_RED, f"{OTHER}, no_unexpected_death")
 
 
+def test_a_mutant_that_is_excused_has_survived(tmp_path: Path) -> None:
+    """By the red of its requirement alone; another red that is excused is none, and one that is not excused kills."""
+    excused = {**_red("mirrored", ROW), "known_bugs": ["kmigrate-7"]}
+    _write(tmp_path / "excused", excused)
+    _write(tmp_path / "killed", excused, _red("compared", ROW))
+    _write(tmp_path / "other", {**_red("other", OTHER), "known_bugs": ["kmigrate-7"]})
+
+    result = result_of(MUTANT, tmp_path / "excused", "kip-866")
+    assert result == Result(MUTANT, Fate.SURVIVED, "excused as kmigrate-7")
+    assert "counted as survived: 1" in markdown([result], "Kafka 3.9.1")
+    assert result_of(MUTANT, tmp_path / "killed", "kip-866") == Result(MUTANT, Fate.KILLED, "compared")
+    assert result_of(MUTANT, tmp_path / "other", "kip-866") == Result(MUTANT, Fate.SURVIVED, "-")
+
+
 @pytest.mark.parametrize("anyway", [DEVIATING, "K866-METRIC-ZkMigrationState"], ids=["a deviation", "a known bug"])
 def test_what_released_kafka_violates_anyway_is_no_red(anyway: str, tmp_path: Path) -> None:
-    """Under a mutant it is excused nowhere, and there is one in every run."""
+    """There is one in every run, whether it is excused or not."""
     _write(tmp_path, _red("conditional", anyway))
     assert result_of(MUTANT, tmp_path, "kip-866").fate is Fate.SURVIVED
 
@@ -247,6 +261,7 @@ def _red(check: str, requirement: str | None = None, observed: str = "it") -> di
         "outcome": "VIOLATES",
         "summary": "",
         "about": about,
+        "known_bugs": [],
         "violations": [{"observed": observed}],
     }
 

@@ -8,6 +8,7 @@ from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.metadata.made import DEFAULT, parts_of, znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -18,7 +19,6 @@ from pytest_kmigrate.model.verdict import Verdict
 _PENDING = "/admin/delete_topics"
 _COPIED = re.compile(r"(?:Replayed TopicRecord for|Created) topic (\S+) with topic ID")  # 3.5 has the second wording
 _NAMED = ("quotas", "scram")
-_DEFAULT = "<default>"
 _FOLDERS = {"user": "users", "client-id": "clients", "ip": "ips"}
 """Kinds of entities that have quotas, as the log is to name them and as the znodes above them are called."""
 _BLOCK = 1000
@@ -83,7 +83,7 @@ def _is_of_another_kind(history: History, labels: Collection[str], family: str, 
     logs = [image.quotas for image in images if image.source == "metadata-log"]
     others = [image.quotas for image in images if image.source != "metadata-log"]
     names = {as_copied_by_3_4(each): value for tree in others for each, value in tree.items()}
-    written = {each.replace(_DEFAULT, "null"): log[each] for log in logs for each in log if _DEFAULT in each}
+    written = {each.replace(DEFAULT, "null"): log[each] for log in logs for each in log if DEFAULT in each}
     copied = as_copied_by_3_4(key)
     if key in names:
         return all(log.get(key) == names[key] for log in logs)
@@ -104,7 +104,7 @@ def _are_other_kinds(expected: object, observed: object) -> bool:
 def as_copied_by_3_4(key: str) -> str:
     """A key such as "user=a b,client-id=<default>" as 3.4 names it in the log: "clients=<default>,users=a%20b"."""
     named = [
-        (_FOLDERS.get(kind, kind), name if name == _DEFAULT else quote(name, safe="%")) for kind, name in _parts(key)
+        (_FOLDERS.get(kind, kind), name if name == DEFAULT else quote(name, safe="%")) for kind, name in parts_of(key)
     ]
     return ",".join(f"{kind}={name}" for kind, name in sorted(named))
 
@@ -148,7 +148,7 @@ def _was_never_written(history: History, family: str, key: str) -> bool:
     The bug loses every change of the entity: the first one counts, however it ended, and any write refutes it. A driver
     that loses a batch now and then is another matter (``early_access._was_missed``).
     """
-    taken_over_ns, path = _taken_over_ns(history) or 0, _path(key, family)
+    taken_over_ns, (path, _) = _taken_over_ns(history) or 0, znode_of(history, family, key)
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == key]
     since_ns = min((each.at_ns for each in changes if each.at_ns > taken_over_ns), default=None)
     return since_ns is not None and not any(each.at_ns > since_ns for each, _ in writes_to(history, path))
@@ -175,26 +175,4 @@ def _as_znode(key: str, family: str) -> str:
     if family == "scram":
         user, _, mechanism = key.rpartition(":")
         return f"{quote(user, safe='')}:{mechanism}"
-    return ",".join(f"{kind}={'' if name == _DEFAULT else quote(name, safe='')}" for kind, name in _parts(key))
-
-
-def _path(key: str, family: str) -> str:
-    """The znode of an entity."""
-    if family == "scram":
-        return f"/config/users/{quote(key.rpartition(':')[0], safe='')}"
-    return znode_of_quota(key)
-
-
-def znode_of_quota(entity: str) -> str:
-    """The znode that holds the quotas of an entity, such as "user=a b,client-id=<default>"."""
-    names = [
-        (_FOLDERS.get(kind, kind), name if name == _DEFAULT else quote(name, safe="")) for kind, name in _parts(entity)
-    ]
-    return "/config/" + "/".join(f"{folder}/{name}" for folder, name in names)
-
-
-def _parts(entity: str) -> list[tuple[str, str]]:
-    """Kind and name of a quota's entity, which may be a user and a client of his."""
-    user, comma, client = entity.rpartition(",client-id=")
-    kind, _, name = (user if comma else entity).partition("=")
-    return [(kind, name), *([("client-id", client)] if comma else [])]
+    return ",".join(f"{kind}={'' if name == DEFAULT else quote(name, safe='')}" for kind, name in parts_of(key))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from pytest_kmigrate.checkers.controllers.lives import active_at
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet_of
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -73,7 +73,7 @@ def _kept(history: History, verdict: Verdict) -> list[tuple[int, list[int]]]:
         found = [_still_has(each) for each in verdict.violations]
         is_complete = verdict.count == len(found)
     else:
-        found = [_of_list(event) for event in unmet(history)] if verdict.check == "expectations_met" else []
+        found = [_of_list(event) for event in unmet_of(history, verdict)]
         is_complete = True
     kept = [each for each in found if each is not None]
     return kept if is_complete and len(kept) == len(found) else []

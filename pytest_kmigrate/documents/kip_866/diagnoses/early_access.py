@@ -8,8 +8,9 @@ from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
+from pytest_kmigrate.checkers.metadata.made import znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
-from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides, znode_of_quota
+from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -23,6 +24,7 @@ _BROKEN_OFF = re.compile(
 )
 _OFTEN = 100
 """So often no broker that is restarted breaks a connection off."""
+_MIRRORED = ("topics", "partitions", "configs", "quotas")
 _FAILED = "Error during ZK migration"
 _WAITS, _WAITS_NO_MORE = "to WAIT_FOR_BROKERS state", "from WAIT_FOR_BROKERS to"
 _DUAL_WRITE = "to DUAL_WRITE state"
@@ -34,8 +36,6 @@ _ORDERS_LOST = re.compile(
 """A broker was fenced, and the failure came before any broker was sent what that changed."""
 _PARTITIONS = re.compile(r"partitions of (\S+) in ZooKeeper")
 _IN_FLIGHT = "whether several requests were in flight at once"
-_FOLDERS = {"topic": "topics", "broker": "brokers"}
-_DEFAULT_BROKER = "<default>"
 
 
 @diagnosis("kmigrate-30")
@@ -96,12 +96,12 @@ def _was_missed(history: History, claimed_ns: int, labels: Collection[str], fami
     It writes some changes and misses others: the last one that was acknowledged counts, and only a write of its value
     refutes it, as the creation of the znode may be an earlier change that is written behind.
     """
-    path, subject = _znode(history, family, key)
+    path, subject = znode_of(history, family, key)
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == subject]
     changed = [each for each in changes if each.at_ns > claimed_ns and each.data.get("outcome") == "ok"]
     since_ns = int(str(changed[-1].data["began_ns"])) if changed else claimed_ns
     written = {write.operation for each, write in writes_to(history, path) if each.at_ns > since_ns}
-    if not path or not history.transactions or written - {"create"}:
+    if family not in _MIRRORED or not history.transactions or written - {"create"}:
         return False
     logs = [image for image in history.images.values() if image.source == "metadata-log"]
     if family == "quotas" and any(as_copied_by_3_4(key) in log.quotas for log in logs):
@@ -173,18 +173,6 @@ def _is_otherwise(log: Mapping[str, object], tree: Mapping[str, object] | None) 
 
 def _is_later(log: Mapping[str, object], tree: Mapping[str, object] | None) -> bool:
     return tree is None or int(str(log.get("leader_epoch", 0))) > int(str(tree.get("leader_epoch", 0)))
-
-
-def _znode(history: History, family: str, key: str) -> tuple[str, str]:
-    """The path of what is at a place, and the subject of changes to it; both empty for other families."""
-    if family in ("topics", "partitions"):
-        topics = {each for image in history.images.values() for each in image.topics}
-        topic = key if family == "topics" or key in topics else key.rpartition("-")[0]
-        return f"/brokers/topics/{topic}", topic
-    if family == "configs":
-        kind, _, name = key.partition(":")
-        return f"/config/{_FOLDERS.get(kind, kind)}/{name or _DEFAULT_BROKER}", key
-    return (znode_of_quota(key), key) if family == "quotas" else ("", "")
 
 
 def _is_password_otherwise(event: Event) -> bool:

@@ -33,7 +33,8 @@ def quorum_without_transactions_copies(history: History, verdict: Verdict) -> bo
 
 
 def _missing(history: History, verdict: Verdict) -> list[ExpectedEnd]:
-    """The nodes that a test expected to end, and that did not; none if the verdict is about something else."""
+    """The nodes that a verdict expected to end, and that did not; none if it is about something else, too."""
     ends = expected_ends(history) if verdict.check == "expected_ends_came" else []
     missing = [each for each in ends if each.end is None]
-    return missing if len(missing) == verdict.count else []
+    of_each = [[end for end in missing if each.expected.startswith(f"{end.node} ")] for each in verdict.violations]
+    return [end for ends in of_each for end in ends] if all(of_each) else []

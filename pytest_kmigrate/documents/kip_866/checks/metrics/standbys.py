@@ -31,7 +31,9 @@ def standbys_report_no_migration_metrics(history: History) -> Verdict:
     if worst.outcome is Outcome.VIOLATES:
         reported = [metric for metric, verdict in judged.items() if verdict.outcome is Outcome.VIOLATES]
         kept = tuple(violations[:MOST_VIOLATIONS])
-        worst = replace(worst, violations=kept, count=len(violations), facts={"metrics": reported})
+        facts: dict[str, object] = {"metrics": reported}
+        every = tuple(each for verdict in judged.values() for each in verdict.every)
+        worst = replace(worst, violations=kept, every=every, count=len(every), facts=facts)
     return worst.about_each(about)
 
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_kmigrate.documents.kip_866.checks.procedure.whole_way import documented_steps_end_finalized
 from pytest_kmigrate.documents.kip_866.procedure import STEPS
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, violates
 from tests.unit.checkers.histories import event, history
 from tests.unit.documents.kip_866.diagnoses.naming import (
     failed_step,
@@ -139,7 +139,7 @@ def test_the_log_of_a_former_quorum_is_kafka_16463(thread: str, log: str, bugs: 
     run = history(events=[*events, late, *failed_step(180_000, PHASE_LATE)], logs=logs, kafka=OLDER)
     assert (named_of_deaths(run), named_of_steps(run), named_of_expectations(run)) == (bugs, bugs, bugs)
     assert named_of_expectations(history(events=[*events, lost], logs=logs, kafka=OLDER)) == ()
-    late_and_early = [Verdict(CHECK_OF_ALL, Outcome.VIOLATES, kind) for kind in (Kind.LIVENESS, Kind.SAFETY)]
+    late_and_early = [violates(CHECK_OF_ALL, kind, [Violation("a", "b")]) for kind in (Kind.LIVENESS, Kind.SAFETY)]
     assert [named(run, verdict) for verdict in late_and_early] == [bugs, ()]
 
 

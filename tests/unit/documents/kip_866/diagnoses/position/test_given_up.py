@@ -9,8 +9,8 @@ from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.verdict import Kind, violates
-from tests.unit.checkers.histories import change, znode
+from pytest_kmigrate.model.verdict import Kind, Violation, violates
+from tests.unit.checkers.histories import MS, change, znode
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.diagnoses.naming import (
     CONTROLLERS,
@@ -79,4 +79,5 @@ def test_a_position_that_does_not_come_is_named(name: str, log: str, offset: int
 @pytest.mark.parametrize(("log", "bugs"), [(GIVEN_UP, ("kmigrate-17",)), ("", ())])
 def test_what_brokers_report_that_hear_of_no_controller_is_named(log: str, bugs: tuple[str, ...]) -> None:
     """Brokers in ZooKeeper mode hear nothing."""
-    assert named(compared(log, -1), violates("clients_are_told_the_same", Kind.LIVENESS, [], "unlike")) == bugs
+    unlike = violates("clients_are_told_the_same", Kind.LIVENESS, [Violation("the same", "unlike", 60_000 * MS)])
+    assert named(compared(log, -1), unlike) == bugs
