@@ -48,7 +48,7 @@ def moments(history: History, part: Verdict) -> list[int]:
 def left_of(verdict: Verdict, left: Sequence[Verdict], unseen: int, known: Sequence[str]) -> Verdict:
     """A verdict of which known bugs explain a part: it shows what is left, and says what the rest is known as."""
     own = [violation for each in left for violation in each.violations]
-    shown = tuple(dict.fromkeys([*own, *verdict.violations]))[:MOST_VIOLATIONS]
+    shown = tuple(dict.fromkeys(own))[:MOST_VIOLATIONS] or verdict.violations
     first = f"; the first: expected {own[0].expected}; observed {own[0].observed}" if own else ""
     text = f"{len(left) + unseen} left that no known bug explains{first}; the rest is known as {', '.join(known)}"
     return replace(verdict, violations=shown, summary=f"{text}; in all: {verdict.summary}")
