@@ -37,6 +37,7 @@ from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, as_timeout, ask, named
 
 TopicPartition = tuple[str, int]
 
+TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
 CLIENT_METRICS_RESOURCE = 16
 SET = 0

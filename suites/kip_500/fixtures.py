@@ -21,7 +21,7 @@ __all__ = [
     "acknowledged_at",
     "answers_of",
     "asked_for_isr",
-    "broker_states",
+    "change_at",
     "controller_serves",
     "created_through",
     "formatted_anew",
@@ -29,6 +29,7 @@ __all__ = [
     "isr_of_broker",
     "quorum",
     "registered_as",
+    "taking_records",
 ]
 __all__ += fixtures.__all__
 __all__ += request_fixtures.__all__
@@ -51,8 +52,10 @@ def quorum(kmigrate_run: "Run") -> "ProcedureDriver":
 def answers_of(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
     """``answers_of("controller-3001")``: by request, the error that this very controller answers with.
 
-    ``NO_ANSWER`` where it has none within 10 s: a leader that lacks its majority may hold a request until it has it.
+    ``NO_ANSWER`` where it has none within 10 s.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     from pytest_kmigrate.model.errors import AwaitTimeoutError
     from pytest_kmigrate.wire.admin import cluster_id_at, create_topics_at
     from pytest_kmigrate.wire.features import update_features_at
@@ -69,7 +72,8 @@ def answers_of(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
             "CreateTopics": lambda: create_topics_at(peer, ["nowhere"], **creation, within_s=10)["nowhere"],
             "UpdateFeatures": lambda: update_features_at(peer, {"metadata.version": 30}, within_s=10).first_error,
         }
-        return {request: answered(ask) for request, ask in asked.items()}
+        with ThreadPoolExecutor(len(asked)) as pool:
+            return dict(zip(asked, pool.map(answered, asked.values()), strict=True))
 
     def answered(ask: Callable[[], str]) -> str:
         try:
@@ -78,6 +82,43 @@ def answers_of(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
             return "NO_ANSWER"
 
     return answers
+
+
+@pytest.fixture
+@needing(Capability.REQUESTS, Capability.CHANGE)
+def change_at(kmigrate_run: "Run") -> Callable[..., None]:
+    """``change_at("controller-3000", "alone", topic="orders")`` requests changes of metadata of this very controller.
+
+    A topic of this name, a config of ``topic``, and a quota, all at once; a check judges what it acknowledges.
+    """
+    from pytest_kmigrate.workloads.metadata.asking_one import request_at_once
+
+    def requested(node: str, name: str, topic: str) -> None:
+        request_at_once(node, kmigrate_run.cluster.peer(node), kmigrate_run.recorder, name, topic)
+
+    return requested
+
+
+@pytest.fixture
+def taking_records(
+    created: Callable[..., object],
+    led_by: Callable[[str, str], list[int]],
+    acknowledged_at: Callable[..., int],
+    kmigrate_run: "Run",
+) -> Callable[[str], Callable[[], list[str]]]:
+    """``taking_records("alone")`` creates a topic; what it returns gives the brokers that take records into it.
+
+    Each broker is sent records for a partition that it led at the creation, with acks=1.
+    """
+    from pytest_kmigrate.model.topology import Role
+
+    def begun(topic: str) -> Callable[[], list[str]]:
+        names = [node.name for node in kmigrate_run.cluster.nodes(Role.BROKER)]
+        created(topic, partitions=len(names), replication=len(names))
+        led = {name: led_by(name, topic)[0] for name in names}
+        return lambda: [name for name in names if acknowledged_at(name, topic, led[name])]
+
+    return begun
 
 
 @pytest.fixture
@@ -93,33 +134,30 @@ def created_through(kmigrate_run: "Run") -> Callable[..., dict[str, str]]:
 
 @pytest.fixture
 def controller_serves(kmigrate_run: "Run", created_through: Callable[..., dict[str, str]]) -> Callable[[str], bool]:
-    """``controller_serves("again")``: whether a topic of this name can be created within a minute."""
+    """``controller_serves("again")``: whether a topic can be created through each broker within a minute.
+
+    The topics are called ``again-broker-0`` and so on.
+    """
     from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+    from pytest_kmigrate.model.topology import Role
     from pytest_kmigrate.waiting import until
 
-    def is_created(topic: str) -> bool:
+    names = [node.name for node in kmigrate_run.cluster.nodes(Role.BROKER)]
+
+    def is_created(name: str, topic: str) -> bool:
         try:
-            return created_through("broker-0", topic)[topic] in ("NONE", "TOPIC_ALREADY_EXISTS")
+            return created_through(name, topic)[topic] in ("NONE", "TOPIC_ALREADY_EXISTS")
         except ClusterError:
             return False
 
     def serves(topic: str) -> bool:
+        made = {name: f"{topic}-{name}" for name in names}
         try:
-            return until(lambda: is_created(topic), awaited=f"topic {topic}", within_s=60)
+            return until(lambda: all(is_created(*each) for each in made.items()), awaited=f"topic {topic}", within_s=60)
         except AwaitTimeoutError:
             return False
 
     return serves
-
-
-@pytest.fixture
-@needing(Capability.METRICS)
-def broker_states(kmigrate_run: "Run") -> Callable[[], dict[str, float | None]]:
-    """``broker_states()``: by broker, its metric BrokerState; 3 is running."""
-    from pytest_kmigrate.model.topology import Role
-
-    names = [node.name for node in kmigrate_run.cluster.nodes(Role.BROKER)]
-    return lambda: {name: kmigrate_run.view.metric(name, "BrokerState") for name in names}
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Fixtures that ask brokers and controllers of KIP-500 tests: what goes on while a leader is lost, and who may ask."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,10 @@ __all__ = [
     "protocols_taken",
     "refused_ways",
     "seconds_to_serve",
+    "snapshots_loaded",
+    "snapshots_since",
+    "topics_counted",
+    "topics_listed",
     "under_replicated",
     "user_made",
     "ways_of_metadata",
@@ -123,6 +127,51 @@ def seconds_to_serve(controller_serves: Callable[[str], bool]) -> Callable[[str]
         return monotonic() - began
 
     return taken
+
+
+@pytest.fixture
+@needing(Capability.REQUESTS)
+def topics_listed(kmigrate_run: "Run") -> Callable[[], int]:
+    """``topics_listed()``: how many topics broker 0 lists to clients."""
+    from pytest_kmigrate.wire.describing import all_topics_at
+
+    return lambda: len(all_topics_at(kmigrate_run.cluster.peer("broker-0")))
+
+
+@pytest.fixture
+@needing(Capability.METRICS)
+def topics_counted(kmigrate_run: "Run") -> Callable[[], dict[str, float | None]]:
+    """``topics_counted()``: by controller, how many topics the metadata have that it holds in memory."""
+    from pytest_kmigrate.model.topology import Role
+
+    names = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER)]
+    return lambda: {name: kmigrate_run.view.metric(name, "GlobalTopicCount") for name in names}
+
+
+@pytest.fixture
+def snapshots_since(kmigrate_run: "Run", snapshots_of: Callable[[str], Sequence[str]]) -> Callable[[], Any]:
+    """``snapshots_since()`` returns a function: the controllers that have written no snapshot since then."""
+    from pytest_kmigrate.model.topology import Role
+
+    names = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER)]
+
+    def begun() -> Callable[[], list[str]]:
+        before = {name: set(snapshots_of(name)) for name in names}
+        return lambda: [name for name in names if set(snapshots_of(name)) <= before[name]]
+
+    return begun
+
+
+@pytest.fixture
+@needing(Capability.METRICS)
+def snapshots_loaded(kmigrate_run: "Run") -> Callable[[], dict[str, float]]:
+    """``snapshots_loaded()``: by controller and broker, how many snapshots its process has loaded."""
+
+    def loaded() -> dict[str, float]:
+        names = [node.name for node in kmigrate_run.cluster.nodes()]
+        return {name: kmigrate_run.view.metric(name, "HandleLoadSnapshotCount") or 0 for name in names}
+
+    return loaded
 
 
 @pytest.fixture

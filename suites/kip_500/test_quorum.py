@@ -129,14 +129,33 @@ class TestQuorum:
 
     @pytest.mark.requirement("K500-QRM-minority-leader-harmless")
     def test_a_leader_without_a_majority_gives_up(
-        self, inject, quorum, leaders_claimed, controller_serves, expect, claim, verify
+        self,
+        cluster_metadata,
+        created,
+        leader,
+        change_at,
+        inject,
+        quorum,
+        leaders_claimed,
+        controller_serves,
+        expect,
+        claim,
+        verify,
     ):
         """It is cut off from the other two controllers, and brokers are not: they find the new leader."""
-        with inject(Isolate(targets.quorum_leader(), from_roles=(Role.CONTROLLER,))):
+        created("changed-by-one", partitions=1, replication=3)
+        cut_off = leader()
+        with inject(Isolate(targets.node(cut_off), from_roles=(Role.CONTROLLER,))):
+            change_at(cut_off, "by-one-cut-off", topic="changed-by-one")
             quorum.await_new_active_controller()
             expect("how many controllers report to lead", leaders_claimed, equals=1, within_s=20, kind=Kind.LIVENESS)
-            claim("whether a topic can be created meanwhile", *(controller_serves("meanwhile"), True))
-        verify()
+            claim("whether topics can be created meanwhile", *(controller_serves("meanwhile"), True))
+        with cluster_metadata.changing("healed", sides=("log", "brokers")):
+            claim("whether topics can be created afterwards", *(controller_serves("afterwards"), True))
+        verify(
+            checks.metadata_equivalent("healed-log", "healed-brokers"),
+            checks.acknowledged_metadata_changes_present("healed-log"),
+        )
 
     @pytest.mark.requirement(
         "K500-QRM-majority-required",
@@ -145,20 +164,40 @@ class TestQuorum:
         "K500-QRM-offline-controllers-brokers-up",
     )
     def test_without_a_majority_nothing_is_committed(
-        self, workload, cluster, inject, standby, answers_of, broker_states, controller_serves, claim, verify_clients
+        self,
+        workload,
+        cluster_metadata,
+        leader,
+        standby,
+        change_at,
+        taking_records,
+        controller_serves,
+        inject,
+        expect,
+        claim,
+        verify_clients,
     ):
-        """Two of three controllers are dead: brokers go on, the log stands still, and then everything resumes."""
+        """The two standbys are dead: the leader is requested to write, brokers go on, and then everything resumes."""
         workload.await_acked(300)
-        with inject(Kill(targets.quorum_leader())), inject(Kill(targets.node(standby()))):
-            (last,) = (each for each in CONTROLLERS if cluster.node(each).alive)
-            workload.await_acked(2_000)
-            taken = [request for request, error in answers_of(last).items() if error == "NONE"]
-            claim("requests that the last controller takes", taken, [], "K500-QRM-majority-required")
-            serving = [node for node, state in broker_states().items() if state == RUNNING]
-            claim("brokers that run without a quorum", serving, [], "K500-ST-fenced-reentry", ALONE)
-        claim("whether a topic can be created again", *(controller_serves("again"), True), RECOVER)
-        workload.await_acked(300)
-        verify_clients()
+        with cluster_metadata.changing("before", sides=("log", "brokers")):
+            workload.await_acked(300)
+        serving, alone = taking_records("changed-by-one-alone"), leader()
+        with inject(Kill(targets.node(standby()))), inject(Kill(targets.node(standby()))):
+            change_at(alone, "by-one-alone", topic="changed-by-one-alone")
+            expect(
+                "brokers that take records without a quorum",
+                serving,
+                equals=[],
+                within_s=20,
+                requirements=["K500-ST-fenced-reentry", ALONE],
+            )
+        claim("whether topics can be created again", *(controller_serves("again"), True), RECOVER)
+        with cluster_metadata.changing("after", sides=("log", "brokers")):
+            workload.await_acked(300)
+        verify_clients(
+            checks.metadata_equivalent("after-log", "after-brokers"),
+            checks.acknowledged_metadata_changes_present("after-log"),
+        )
 
 
 FOLLOW = ["K500-QRM-followers-replicate", "K500-LOG-one-offset"]
@@ -166,7 +205,6 @@ STANDBY, FETCH = "K500-QRM-active-handles-rpcs", "K500-PULL-metadatafetch-name"
 RECOVER = "K500-QRM-recover-after-majority-loss"
 REGISTER = "REGISTER_BROKER_RECORD"
 ALONE = "K500-QRM-offline-controllers-brokers-up"
-RUNNING = 3
 
 
 def fetches(cluster, node):

@@ -6,7 +6,9 @@ from pytest_kmigrate import Kind, Pause, targets
 from pytest_kmigrate.procedures.moves import Roll
 
 TOPICS = [f"made-{number}" for number in range(60)]
-FIRST = "controller-3000"
+LAST = "made-after-the-snapshot"
+BOTH = [0, 1]
+RESTART = "K500-SNP-restart-from"
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 
 
@@ -18,6 +20,7 @@ CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
     "K500-SNP-full-image-no-cache",
     "K500-SNP-full-image-far-behind",
     "K500-SNP-hot-load",
+    "K500-SNP-delta-normal",
 )
 def test_nodes_restart_from_snapshots_and_fetch_them(
     workload,
@@ -28,49 +31,88 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
     deleted,
     tellers,
     holders,
-    snapshots_of,
+    snapshots_since,
     topics_in_log,
+    topics_listed,
+    topics_counted,
+    snapshots_loaded,
+    created_through,
     log_begins_with_a_snapshot,
     formatted_anew,
     images_fetched,
     expect,
+    claim,
     verify_clients,
 ):
     """Topics are deleted while a broker stands still, every node is restarted, a controller loses its log."""
     workload.await_committed(3)
+    fetched, writing = images_fetched(), snapshots_since()
     created(*TOPICS, partitions=1, replication=2)
-    fetched = images_fetched()
+    all_have_a_snapshot(expect, writing)
+    expect(
+        "the brokers that list the last topic, and images fetched while they followed",
+        lambda: (tellers(TOPICS[-1]), images_fetched() - fetched),
+        equals=(BOTH, 0),
+        within_s=30,
+        requirements=["K500-SNP-delta-normal"],
+    )
+    writing = snapshots_since()
     with inject(Pause(targets.node("broker-1"))):
         deleted(*TOPICS[:30])
-        all_have_a_snapshot(expect, snapshots_of)
+        all_have_a_snapshot(expect, writing)
         expect(
-            "whether the log of controller 3000 begins with a snapshot, and the deleted topics in it",
-            lambda: (log_begins_with_a_snapshot(FIRST), set(TOPICS[:30]) & topics_in_log(FIRST)),
-            equals=(True, set()),
+            "controllers whose log does not begin with a snapshot, and the deleted topics in the logs",
+            lambda: (
+                [each for each in CONTROLLERS if not log_begins_with_a_snapshot(each)],
+                set(TOPICS[:30]) & set().union(*map(topics_in_log, CONTROLLERS)),
+            ),
+            equals=([], set()),
             within_s=120,  # the log is cleaned once a minute
             requirements=["K500-SNP-from-memory"],
         )
     it_is_given_an_image(expect, tellers, holders, lambda: images_fetched() > fetched)
+    created(LAST, partitions=1, replication=2)
+    in_memory = dict.fromkeys(CONTROLLERS, topics_listed())
+    they_have_all_in_memory(expect, "before", topics_counted, in_memory)
     quorum.make("restart-all", *(Roll(node.name) for node in cluster.nodes()))
-    expect(
-        "topics that controllers lack after their restart",
-        lambda: [each for each in CONTROLLERS if not topics_in_log(each) >= set(TOPICS[30:])],
-        equals=[],
-        within_s=30,
-        requirements=["K500-SNP-restart-from"],
-    )
+    they_have_all_in_memory(expect, "after", topics_counted, in_memory)
+    loaded = [name for name, count in snapshots_loaded().items() if not count]
+    claim("nodes that loaded no snapshot as they started", loaded, [], RESTART)
+    requests_find_all(claim, created_through, tellers)
     fetched = images_fetched()
     formatted_anew("controller-3001")
     it_has_the_topics_again(expect, topics_in_log, lambda: images_fetched() > fetched)
+    fetched = images_fetched()
+    formatted_anew("broker-1")
+    it_lists_the_topics_again(expect, tellers, holders, lambda: images_fetched() > fetched)
     workload.await_acked(200)
     verify_clients()
 
 
-def all_have_a_snapshot(expect, snapshots_of):
-    """Each controller writes its own."""
+def they_have_all_in_memory(expect, when, topics_counted, in_memory):
+    """What a new process counts it has loaded; the files were there before."""
     expect(
-        "controllers without a snapshot",
-        lambda: [each for each in CONTROLLERS if not snapshots_of(each)],
+        f"how many topics each controller has in memory {when} the restart",
+        topics_counted,
+        equals=in_memory,
+        within_s=30,
+        requirements=[RESTART],
+    )
+
+
+def requests_find_all(claim, created_through, tellers):
+    """The leader refuses to create what there is, and brokers list it."""
+    again = {created_through("broker-0", topic)[topic] for topic in (*TOPICS[30:], LAST)}
+    claim("the answers to creations of topics that there are", again, {"TOPIC_ALREADY_EXISTS"}, RESTART)
+    listing = [tellers(topic) for topic in (TOPICS[0], TOPICS[30], LAST)]
+    claim("the brokers that list a deleted topic, one that stays, and the last one", listing, [[], BOTH, BOTH], RESTART)
+
+
+def all_have_a_snapshot(expect, writing):
+    """Each controller writes its own, again and again."""
+    expect(
+        "controllers that wrote no snapshot",
+        writing,
         equals=[],
         within_s=30,
         kind=Kind.LIVENESS,
@@ -98,7 +140,7 @@ def it_is_given_an_image(expect, tellers, holders, was_fetched):
     expect(
         "the brokers that list a topic that stays, and those that hold it",
         lambda: (tellers(TOPICS[30]), holders(TOPICS[30])),
-        equals=([0, 1], [0, 1]),
+        equals=(BOTH, BOTH),
         within_s=60,
         requirements=["K500-SNP-hot-load"],
     )
@@ -107,7 +149,7 @@ def it_is_given_an_image(expect, tellers, holders, was_fetched):
 def it_has_the_topics_again(expect, topics_in_log, was_fetched):
     """Controller 3001 fetches what it lost."""
     expect(
-        "whether an image was fetched",
+        "whether an image was fetched for controller 3001",
         was_fetched,
         equals=True,
         within_s=60,  # it follows before it has replayed anything
@@ -118,6 +160,26 @@ def it_has_the_topics_again(expect, topics_in_log, was_fetched):
         "topics that controller 3001 lacks after it lost its log",
         lambda: sorted(set(TOPICS[30:]) - topics_in_log("controller-3001")),
         equals=[],
+        within_s=60,
+        kind=Kind.LIVENESS,
+        requirements=["K500-SNP-full-image-no-cache"],
+    )
+
+
+def it_lists_the_topics_again(expect, tellers, holders, was_fetched):
+    """Broker 1 comes back with an empty disk."""
+    expect(
+        "whether an image was fetched for broker 1",
+        was_fetched,
+        equals=True,
+        within_s=60,
+        kind=Kind.LIVENESS,
+        requirements=["K500-SNP-full-image-no-cache"],
+    )
+    expect(
+        "the brokers that list, and those that hold, topics that broker 1 had lost",
+        lambda: [(tellers(topic), holders(topic)) for topic in (TOPICS[30], LAST)],
+        equals=[(BOTH, BOTH)] * 2,
         within_s=60,
         kind=Kind.LIVENESS,
         requirements=["K500-SNP-full-image-no-cache"],

@@ -214,11 +214,16 @@ class MetadataAdmin:
         return until(answer, awaited=f"token {token.token_id} known to the controller", within_s=self._within_s)
 
 
-def recorded(recorder: Recorder, change: MetadataChange, completion: Completion, began_ns: int) -> Event:
-    """Write down a change that ended; a password that was set is recorded by its digest, as in images."""
+def recorded(
+    recorder: Recorder, change: MetadataChange, completion: Completion, began_ns: int, node: str | None = None
+) -> Event:
+    """Write down a change that ended; a password that was set is recorded by its digest, as in images.
+
+    ``node``: the one that alone was asked; None: whichever a client chose.
+    """
     outcome = completion.outcome.name.lower()
     changed = MetadataChanged(change.change, change.subject, _shown(change), outcome, completion.error, began_ns)
-    return recorder.record(changed)
+    return recorder.record(changed, node)
 
 
 def _shown(change: MetadataChange) -> dict[str, object]:
