@@ -60,16 +60,7 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
     with inject(Pause(targets.node("broker-1"))):
         deleted(*TOPICS[:30])
         all_have_a_snapshot(expect, writing)
-        expect(
-            "controllers whose log does not begin with a snapshot, and the deleted topics in the logs",
-            lambda: (
-                [each for each in CONTROLLERS if not log_begins_with_a_snapshot(each)],
-                set(TOPICS[:30]) & set().union(*map(topics_in_log, CONTROLLERS)),
-            ),
-            equals=([], set()),
-            within_s=120,  # the log is cleaned once a minute
-            requirements=["K500-SNP-from-memory"],
-        )
+        they_are_gone_from_the_logs(expect, log_begins_with_a_snapshot, topics_in_log)
     it_is_given_an_image(expect, tellers, holders, lambda: images_fetched() > fetched)
     created(LAST, partitions=1, replication=2)
     in_memory = dict.fromkeys(CONTROLLERS, topics_listed())
@@ -87,6 +78,20 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
     it_lists_the_topics_again(expect, tellers, holders, lambda: images_fetched() > fetched)
     workload.await_acked(200)
     verify_clients()
+
+
+def they_are_gone_from_the_logs(expect, log_begins_with_a_snapshot, topics_in_log):
+    """Each log begins with a snapshot, which was made of what the controller has in memory."""
+    expect(
+        "controllers whose log does not begin with a snapshot, and the deleted topics in the logs",
+        lambda: (
+            [each for each in CONTROLLERS if not log_begins_with_a_snapshot(each)],
+            set(TOPICS[:30]) & set().union(*map(topics_in_log, CONTROLLERS)),
+        ),
+        equals=([], set()),
+        within_s=120,  # the log is cleaned once a minute
+        requirements=["K500-SNP-from-memory"],
+    )
 
 
 def they_have_all_in_memory(expect, when, topics_counted, in_memory):
