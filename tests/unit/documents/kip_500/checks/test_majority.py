@@ -72,7 +72,7 @@ def test_a_leader_that_holds_a_request_conforms(events: list[Event], row: str, o
 )
 @pytest.mark.parametrize("samples", [of_states("leader"), []], ids=["seen-to-lead", "not-seen"])
 def test_an_acknowledgement_without_a_majority_violates(events: list[Event], row: str, samples: list[Sample]) -> None:
-    """Violating: whatever the controller reports of itself, it acknowledged what nobody else could have."""
+    """Violating: whatever the controller reports of itself, it acknowledged what no other one could have."""
     run = history(events=[*STARTED, *events, requested(2_000, 2_050, "ok")], samples=samples)
     assert judged(run)[row] is Outcome.VIOLATES
     assert "it acknowledged create-topic of alone" in check.judge(run).violations[0].observed
@@ -88,7 +88,7 @@ def test_an_acknowledgement_without_a_majority_violates(events: list[Event], row
     ],
 )
 def test_what_proves_nothing(change: Event) -> None:
-    """Vacuous: nobody requested anything of a leader in that time."""
+    """Vacuous: nothing was requested of a leader in that time."""
     run = history(events=[*STARTED, *TWO_KILLED, BACK, change], samples=of_states("follower"))
     assert set(judged(run).values()) == {Outcome.INCONCLUSIVE}
 
