@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, STILL_NS, is_given_up_at
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
@@ -21,7 +22,7 @@ _OF_BROKERS_THAT_STOP = ("brokers_are_rolled_one_by_one", "partitions_stay_avail
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
 
 
-@diagnosis("kmigrate-7")
+@diagnosis("kmigrate-7", windows=unwritten)
 def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     """The controller that wrote ``/migration`` last expects a former version of it, and goes on without a write.
 

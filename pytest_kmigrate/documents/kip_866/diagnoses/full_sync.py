@@ -8,6 +8,7 @@ from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
@@ -43,7 +44,7 @@ _WHILE_IT_LASTS = ("partitions_stay_available", "zookeeper_follows_the_log")
 """A broker that is restarted then gets no leaders back, and the offset in ``/migration`` stays."""
 
 
-@diagnosis("kmigrate-2")
+@diagnosis("kmigrate-2", windows=unwritten)
 def full_sync_begins_again_before_new_partitions(history: History, verdict: Verdict) -> bool:
     """A controller found the same partition without a state, again and again, and each full sync failed after it.
 
@@ -62,7 +63,7 @@ def full_sync_begins_again_before_new_partitions(history: History, verdict: Verd
     return bool(blocking | passed) and all_unmet(history, verdict, lambda event: _is_about(event, blocking | passed))
 
 
-@diagnosis("kmigrate-10")
+@diagnosis("kmigrate-10", windows=unwritten)
 def full_sync_begins_again_before_client_metrics(history: History, verdict: Verdict) -> bool:
     """Each full sync of a controller failed at the configs of CLIENT_METRICS.
 
@@ -74,7 +75,7 @@ def full_sync_begins_again_before_client_metrics(history: History, verdict: Verd
     )
 
 
-@diagnosis("kmigrate-22")
+@diagnosis("kmigrate-22", windows=unwritten)
 def full_sync_begins_again_before_a_default_quota(history: History, verdict: Verdict) -> bool:
     """Each full sync of a controller failed at the quota of a default entity, which has no name.
 

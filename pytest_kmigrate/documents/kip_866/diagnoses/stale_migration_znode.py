@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, since_the_takeover, until_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange
@@ -21,7 +22,7 @@ _UNLISTED = re.compile(
 )
 
 
-@diagnosis("KAFKA-17146")
+@diagnosis("KAFKA-17146", windows=since_the_takeover)
 def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) -> bool:
     """When new controllers took over, ``/migration`` held a position that controllers of a former log had written.
 
@@ -32,7 +33,7 @@ def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) ->
         return False
     if verdict.check == "clients_are_told_the_same":
         return all(_NOTHING in each.observed or _lists_none(each.observed) for each in verdict.violations)
-    return all_unmet(history, verdict, _lacks_some)
+    return all_unmet(history, verdict, lambda event: _lacks_some(history, event))
 
 
 def _took_over_from_a_stale_position(history: History) -> bool:
@@ -58,6 +59,9 @@ def _lists_none(observed: str) -> bool:
     return len(ignorant) == 1 and ignorant <= listed and len(unlisted) == observed.count("; ") + 1
 
 
-def _lacks_some(event: Event) -> bool:
+def _lacks_some(history: History, event: Event) -> bool:
+    """Whether a list lacks some of what it should have, all of it older than the copy that was skipped."""
     both = lists_in(event)
-    return both is not None and set(map(str, both[1])) < set(map(str, both[0]))
+    if both is None or not set(map(str, both[1])) < set(map(str, both[0])):
+        return False
+    return are_within(history, [each for each in both[0] if each not in both[1]], until_the_takeover(history))

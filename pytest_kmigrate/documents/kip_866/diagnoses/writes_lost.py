@@ -28,6 +28,8 @@ _SHUTDOWN = re.compile(
 )
 """From the end of the driver's own session to that of its queue; its queue's thread may be first to log of either."""
 _ABOUT = ("acknowledged_metadata_changes_present", "metadata_changed_in_the_migration_outlives_it")
+_AT_ONCE_NS = 1_000_000_000
+"""Changes that were acknowledged so shortly after each other may have been written in either order."""
 _AROUND_NS = 10_000_000_000
 """An expired session is noticed with the next request, or a heartbeat, of which one comes every 6 s."""
 
@@ -39,10 +41,10 @@ def backlog_was_dropped_at_the_shutdown(history: History, verdict: Verdict) -> b
     It explains that what was acknowledged at the end of dual write is gone after the revert, if what came before is
     there: otherwise something else is wrong.
     """
-    labels = verdict.listed("images") if verdict.check in _ABOUT else []
+    wrong = wrong_in(history, verdict) if verdict.check in _ABOUT else None
     shutdowns = [part for _, log in logs_of(history, "controller") for part in _SHUTDOWN.findall(log)]
     failed = any(_EXPIRED.search(part) for part in shutdowns)
-    return failed and bool(labels) and all(_is_of_the_end(history, label) for label in labels)
+    return failed and wrong is not None and any(wrong.lost.values()) and _are_of_the_end(history, wrong)
 
 
 @diagnosis("kmigrate-14")
@@ -79,18 +81,25 @@ def _made_ns(history: History, wrong: Wrong, label: str) -> list[int]:
     return [made[topic] for topic in topics] if is_all else []
 
 
-def _is_of_the_end(history: History, label: str) -> bool:
-    """Whether an image lacks only changes of the end of dual write in a former life of the log."""
-    looked, taken, starts_ns = looked_for(history, label), snapshot(history, label), life_starts_ns(history)
-    now = life_at(starts_ns, taken.at_ns) if taken else 0
+def _are_of_the_end(history: History, wrong: Wrong) -> bool:
+    """Whether what is lost was changed at the end of dual write in a former life of the log.
+
+    Something that was changed in this dual write before is there, and nothing that was changed after it.
+    """
+    starts_ns = life_starts_ns(history)
     dual = [event.at_ns for event in history.states(PHASE) if event.data.get("state") == Phase.HYBRID.name]
-    held = [state.last.at_ns for state in looked.held if None not in state.admissible]
-    for at_ns in (each.state.last.at_ns for each in looked.lost):
-        life = life_at(starts_ns, at_ns)
-        dual_ns = min((ns for ns in dual if life_at(starts_ns, ns) == life), default=at_ns)
-        if life == now or not any(dual_ns < ns < at_ns for ns in held):
-            return False
-    return bool(looked.lost)
+    for label, lost in wrong.lost.items():
+        taken = snapshot(history, label)
+        now = life_at(starts_ns, taken.at_ns) if taken else 0
+        present = [state for state in looked_for(history, label).held if None not in state.admissible]
+        for at_ns in (each.state.last.at_ns for each in lost):
+            life = life_at(starts_ns, at_ns)
+            dual_ns = min((ns for ns in dual if life_at(starts_ns, ns) == life), default=at_ns)
+            held_ns = [state.last.at_ns for state in present if life_at(starts_ns, state.last.at_ns) == life]
+            is_last = all(ns <= at_ns + _AT_ONCE_NS for ns in held_ns)
+            if life == now or not is_last or not any(dual_ns < ns < at_ns for ns in held_ns):
+                return False
+    return True
 
 
 def _expired_ns(history: History) -> list[int]:

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.metadata.changes import has_failed
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
-from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import kraft_sessions
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import loaded_and_synced
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Write
@@ -18,8 +18,9 @@ _USERS = "/config/users/"
 def controller_took_credentials_from_zookeeper(history: History, verdict: Verdict) -> bool:
     """A KRaft controller wrote users without credentials that were never removed, and such are all that is wrong.
 
-    Another credential of the same mechanism had been removed before. A controller that loads both from its log
-    at once drops the mechanism when no credential of it is left, and with it those that it adds afterwards.
+    It had taken over, and been started after another credential of the same mechanism was removed. A controller that
+    loads both from its log at once drops the mechanism when no credential of it is left, and with it those that it
+    adds afterwards.
     """
     wrong = wrong_in(history, verdict)
     if wrong is None or not wrong.places or wrong.behind(history, "zookeeper") is None:
@@ -33,16 +34,13 @@ def _was_taken(history: History, key: str) -> bool:
     own = [each for each in changes if each.data.get("subject") == key]
     if not own or any(each.data.get("change") == "remove-scram" for each in own):
         return False
-    by_kraft = kraft_sessions(history)
-    written_ns = [
-        each.at_ns
+    written = [
+        each
         for each in history.transactions
-        if each.session in by_kraft and any(_is_without(write, user, mechanism) for write in each.changes)
+        if each.at_ns > own[-1].at_ns and any(_is_without(write, user, mechanism) for write in each.changes)
     ]
-    taken_ns = [at_ns for at_ns in written_ns if at_ns > own[-1].at_ns]
-    return bool(taken_ns) and any(
-        _removes_another(each, key, mechanism) for each in changes if each.at_ns < taken_ns[0]
-    )
+    removals = [each for each in changes if _removes_another(each, key, mechanism)]
+    return bool(written) and any(loaded_and_synced(history, written[0], own[-1], each) for each in removals)
 
 
 def _is_without(write: Write, user: str, mechanism: str) -> bool:

@@ -2,7 +2,7 @@
 
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
-from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import kraft_sessions
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import loaded_and_synced
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
@@ -15,7 +15,8 @@ _TOPIC = "topic:"
 def config_of_a_deleted_topic_came_back(history: History, verdict: Verdict) -> bool:
     """A KRaft controller created the znode of a topic's config after the topic was deleted, and such is all wrong.
 
-    A controller that loads config and deletion from its log at once keeps the config.
+    It had taken over, and been started after the deletion. A controller that loads config and deletion from its log
+    at once keeps the config.
     """
     wrong = wrong_in(history, verdict)
     if wrong is None or not wrong.places:
@@ -39,5 +40,4 @@ def _came_back(history: History, topic: str) -> bool:
     if not written:
         return False
     last, write = written[-1]
-    is_by_kraft = last.session in kraft_sessions(history)
-    return write.operation == "create" and is_by_kraft and last.at_ns > changes[-1].at_ns
+    return write.operation == "create" and loaded_and_synced(history, last, changes[-1])

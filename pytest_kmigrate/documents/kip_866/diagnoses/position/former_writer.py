@@ -10,21 +10,24 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, unwritten
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
 
 _CONTROLLER = "/controller"
+_READ_NS = 10_000_000_000
+"""So long before its claim a controller reads the position, at most."""
 
 
-@diagnosis("KAFKA-16171")
+@diagnosis("KAFKA-16171", windows=unwritten)
 def former_controller_wrote_after_it_was_read(history: History, verdict: Verdict) -> bool:
     """The controller that ``/controller`` names sends a version of ``/migration`` that another has raised since.
 
     It explains what ZooKeeper lacks.
     """
-    return all_unmet(history, verdict, lambda event: _lacks_some(event) and _is_stuck_at(history, event.at_ns))
+    return all_unmet(history, verdict, lambda event: _lacks_some(history, event) and _is_stuck_at(history, event.at_ns))
 
 
 @diagnosis("kmigrate-18")
@@ -67,11 +70,21 @@ def _is_read_before(history: History, before: ZnodeChange, after: ZnodeChange) -
     former, owner = held_in(before), held_in(after)
     is_new = owner.get("kraft_controller_epoch", -1) > former.get("kraft_controller_epoch", -1)
     is_other = owner.get("kraft_controller_id") != former.get("kraft_controller_id")
-    held = [_place(each) for each in _positions(history) if each.at_ns < before.at_ns]
-    return is_new and is_other and _place(after) in held
+    return is_new and is_other and _place(after) in _readable(history, after, before.at_ns)
 
 
-def _lacks_some(event: Event) -> bool:
-    """Whether a list of what is lacking, expected to be empty, is not."""
+def _readable(history: History, after: ZnodeChange, before_ns: int) -> list[tuple[int, int]]:
+    """What the znode held in the last 10 s before its new owner claimed ``/controller``: one of it the owner read."""
+    claims = [each for each in history.znodes if each.path == _CONTROLLER and each.data and each.at_ns <= after.at_ns]
+    own = [each for each in claims if held_in(each).get("brokerid") == held_in(after).get("kraft_controller_id")]
+    if not own:
+        return []
+    held = [each for each in _positions(history) if each.at_ns < before_ns]
+    ends_ns = [*(each.at_ns for each in held[1:]), before_ns]
+    return [_place(each) for each, end in zip(held, ends_ns, strict=True) if end >= own[-1].at_ns - _READ_NS]
+
+
+def _lacks_some(history: History, event: Event) -> bool:
+    """Whether a list of what is lacking, expected to be empty, is not, and has nothing that was written before."""
     both = lists_in(event)
-    return both is not None and not both[0] and bool(both[1])
+    return both is not None and not both[0] and bool(both[1]) and are_within(history, both[1], unwritten(history))

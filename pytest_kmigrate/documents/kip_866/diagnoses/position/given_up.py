@@ -6,6 +6,7 @@ from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -16,7 +17,7 @@ _OF_CLIENTS = frozenset({"clients_are_told_the_same", "clients_are_told_of_broke
 """What brokers in ZooKeeper mode say, which hear of no controller then."""
 
 
-@diagnosis("kmigrate-17")
+@diagnosis("kmigrate-17", windows=since_the_takeover)
 def migration_was_given_up_after_the_copy(history: History, verdict: Verdict) -> bool:
     """A controller found the migration begun in its log and not in ``/migration``, which has no position since.
 

@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History, Write
@@ -22,7 +23,7 @@ _NOT_REPEATED = "Should only see a SetData operation on /migration in the last r
 _OF_A_STANDSTILL = ("lag_is_the_distance", "brokers_are_rolled_one_by_one", "partitions_stay_available")
 
 
-@diagnosis("kmigrate-24")
+@diagnosis("kmigrate-24", windows=unwritten)
 def topic_was_written_out_of_order(history: History, verdict: Verdict) -> bool:
     """ZooKeeper refused the last writes of a topic, then took all others: partitions have no state.
 

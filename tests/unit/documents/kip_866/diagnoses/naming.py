@@ -61,6 +61,10 @@ BROKERS = ("broker-0", "broker-1", "broker-2")
 CLAIM = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
 
 
+WRITTEN = znode(500, "/migration", json.dumps({"kraft_metadata_offset": 1, "kraft_controller_id": 3001}))
+"""The last that a controller wrote to ZooKeeper, soon after the run began."""
+
+
 def compared(log: MetadataImage, zookeeper: MetadataImage, kafka: str = "3.4.1") -> History:
     """A run whose sides were looked at once."""
     return seen_at_last({"log": log, "zookeeper": zookeeper}, kafka=kafka)

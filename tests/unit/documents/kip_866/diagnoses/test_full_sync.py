@@ -1,6 +1,7 @@
 """Facts about a full sync with ZooKeeper that begins again and again."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.unit.checkers.histories import change, event, history
 from tests.unit.checkers.images import FULL, PARTITION
 from tests.unit.documents.kip_866.diagnoses.naming import (
     CONTROLLERS,
+    WRITTEN,
     named,
     named_of_expectations,
     seen_at_last,
@@ -80,7 +82,7 @@ STATE, CONFIG = "the state of orders-5 in ZooKeeper", "the znode /config/brokers
 def test_a_znode_that_does_not_come_is_named_by_the_log(log: str, name: str, bugs: tuple[str, ...]) -> None:
     """The same znode is missing where the sync ended, failed once, or failed elsewhere: another defect."""
     events = [*started(*CONTROLLERS), unmet(60_000, name, expected=True, observed=False)]
-    assert named_of_expectations(history(events=events, logs={"controller-3001": log})) == bugs
+    assert named_of_expectations(history(events=events, znodes=[WRITTEN], logs={"controller-3001": log})) == bugs
 
 
 STATELESS = {**PARTITION, "leader": None, "isr": None, "leader_epoch": None}
@@ -99,7 +101,8 @@ def image(source: str, *, state: bool = True, a: str = "2", rate: float = 1024.0
 def compared(log: str, in_zookeeper: MetadataImage, *more: Event) -> History:
     """A run in which a config was changed, and both sides were looked at."""
     images = {"log": image("metadata-log"), "after": in_zookeeper}
-    return seen_at_last(images, *started(*CONTROLLERS), CONFIGURED, *more, logs={"controller-3001": log})
+    logs = {"controller-3001": log}
+    return seen_at_last(images, *started(*CONTROLLERS), CONFIGURED, *more, znodes=[WRITTEN], logs=logs)
 
 
 @pytest.mark.parametrize(
@@ -141,12 +144,13 @@ def test_what_zookeeper_lacks_is_named(log: str, in_zookeeper: MetadataImage, bu
 def test_a_default_quota_that_blocks_is_named(log: str, in_zookeeper: MetadataImage, bugs: tuple[str, ...]) -> None:
     """By what comes after it, and by brokers that hear of nothing."""
     images = {"log": image("metadata-log"), "after": in_zookeeper}
-    run = seen_at_last(images, *started(*CONTROLLERS), logs={"controller-3001": log}, kafka="3.6.0")
+    more: dict[str, Any] = {"znodes": [WRITTEN], "logs": {"controller-3001": log}, "kafka": "3.6.0"}
+    run = seen_at_last(images, *started(*CONTROLLERS), **more)
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
     late = unmet(60_000, "brokers that know what the successor made", expected=[0, 1], observed=[])
     is_blocked = len(log) >= len(NO_NAME) * 3 and "writeClientQuotas" in log
     assert named(run, NOT_TOLD) == (("kmigrate-22",) if is_blocked else ())
-    waited = history(events=[*run.events, late], logs={"controller-3001": log}, kafka="3.6.0")
+    waited = history(events=[*run.events, late], **more)
     assert named_of_expectations(waited) == (("kmigrate-22",) if is_blocked else ())
 
 
@@ -157,7 +161,8 @@ def test_what_stands_still_while_a_default_quota_blocks_is_named(
 ) -> None:
     """Under the controller that cannot write it; under its successor it would be another defect."""
     elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active)
-    run = history(events=[*started(*CONTROLLERS), elected], logs={"controller-3001": NO_NAME * 3}, kafka="3.6.0")
+    logs = {"controller-3001": NO_NAME * 3}
+    run = history(events=[*started(*CONTROLLERS), elected], znodes=[WRITTEN], logs=logs, kafka="3.6.0")
     standing = Violation("it goes on", "it stays for 30.0 s", at_ns=9_000_000_000)
     assert named(run, replace(NOT_TOLD, check=check, violations=(standing,))) == bugs
 
@@ -176,7 +181,7 @@ def test_what_stands_still_while_a_default_quota_blocks_is_named(
 )
 def test_brokers_hear_of_nothing_before_a_full_sync_has_ended(log: str, bugs: tuple[str, ...]) -> None:
     """A partition that blocks it explains that, and no violation of safety."""
-    run = history(events=started(*CONTROLLERS), logs={"controller-3001": log})
+    run = history(events=started(*CONTROLLERS), znodes=[WRITTEN], logs={"controller-3001": log})
     assert named(run, NOT_TOLD) == bugs
     assert named(run, replace(NOT_TOLD, kind=Kind.SAFETY)) == ()
 

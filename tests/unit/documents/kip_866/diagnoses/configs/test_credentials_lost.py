@@ -30,16 +30,19 @@ def sync(at_ms: int = 5_000, user: str = "al%20ice", session: int = FIRST, **con
 
 
 @pytest.mark.parametrize(
-    ("events", "written", "source", "is_named"),
+    ("events", "written", "source", "started_ms", "claimed_ms", "is_named"),
     [
-        ([*OTHERS, SET], sync(), "zookeeper", True),
-        ([*OF_ANOTHER_MECHANISM, SET], sync(), "zookeeper", False),
-        ([SET], sync(), "zookeeper", False),
-        ([*OTHERS, SET], sync(**{"SCRAM-SHA-512": "digest"}), "zookeeper", False),
-        ([*OTHERS, SET], sync(user="bob"), "zookeeper", False),
-        ([*OTHERS, SET], sync(at_ms=1_900), "zookeeper", False),
-        ([*OTHERS, SET], sync(session=BROKER), "zookeeper", False),
-        ([*OTHERS, SET], sync(), "metadata-log", False),
+        ([*OTHERS, SET], sync(), "zookeeper", 2_500, 3_000, True),
+        ([*OF_ANOTHER_MECHANISM, SET], sync(), "zookeeper", 2_500, 3_000, False),
+        ([SET], sync(), "zookeeper", 2_500, 3_000, False),
+        ([*OTHERS, SET], sync(**{"SCRAM-SHA-512": "digest"}), "zookeeper", 2_500, 3_000, False),
+        ([*OTHERS, SET], sync(user="bob"), "zookeeper", 2_500, 3_000, False),
+        ([*OTHERS, SET], sync(at_ms=1_900), "zookeeper", 2_500, 3_000, False),
+        ([*OTHERS, SET], sync(session=BROKER), "zookeeper", 2_500, 3_000, False),
+        ([*OTHERS, SET], sync(), "metadata-log", 2_500, 3_000, False),
+        ([*OTHERS, SET], sync(), "zookeeper", 1_500, 3_000, False),
+        ([*OTHERS, SET], sync(), "zookeeper", 1_050, 1_900, False),
+        ([*OTHERS, SET], sync(at_ms=64_000), "zookeeper", 2_500, 3_000, False),
     ],
     ids=[
         "another was removed",
@@ -50,15 +53,19 @@ def sync(at_ms: int = 5_000, user: str = "al%20ice", session: int = FIRST, **con
         "written before",
         "by a broker",
         "lost in the log",
+        "loaded before it was set",
+        "in charge before it was set",
+        "written long after the take-over",
     ],
 )
 def test_credentials_that_a_controller_takes_from_zookeeper_are_kafka_20774(
-    events: list[Event], written: Transaction, source: str, *, is_named: bool
+    events: list[Event], written: Transaction, source: str, started_ms: int, claimed_ms: int, *, is_named: bool
 ) -> None:
     """It wrote the user without the credential, and somebody else's of the same mechanism had been removed before."""
     with_it = MetadataImage("metadata-log", known=FULL.known, scram={KEY: WANTED})
     images = {"after": MetadataImage(source, known=FULL.known), "log": with_it}
-    run = seen_at_last(images, *started(*CONTROLLERS), *events, transactions=[claim(500), written])
+    loaded = started(*CONTROLLERS, at_ms=started_ms)
+    run = seen_at_last(images, *loaded, *events, transactions=[claim(claimed_ms), written])
     bugs = ("KAFKA-20774",) if is_named else ()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
@@ -69,5 +76,6 @@ def test_a_credential_that_was_removed_is_no_loss() -> None:
     events = [*OTHERS, SET, change(3_000, "remove-scram", KEY)]
     with_it = MetadataImage("metadata-log", known=FULL.known, scram={KEY: WANTED})
     images = {"after": MetadataImage("zookeeper", known=FULL.known), "log": with_it}
-    run = seen_at_last(images, *started(*CONTROLLERS), *events, transactions=[claim(500), sync()])
+    loaded = started(*CONTROLLERS, at_ms=2_500)
+    run = seen_at_last(images, *loaded, *events, transactions=[claim(3_500), sync()])
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == ()

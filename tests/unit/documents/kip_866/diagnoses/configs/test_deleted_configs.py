@@ -25,18 +25,21 @@ def written(at_ms: int = 5_000, operation: str = "create", session: int = FIRST,
 
 
 @pytest.mark.parametrize(
-    ("events", "transaction", "topics", "kafka", "is_named"),
+    ("events", "transaction", "topics", "kafka", "started_ms", "claimed_ms", "is_named"),
     [
-        ([SET, DELETED], written(), (), "3.9.1", True),
-        ([SET], written(), (), "3.9.1", False),
-        ([SET, REFUSED], written(), (), "3.9.1", False),
-        ([SET, DELETED, MADE_AGAIN], written(), (), "3.9.1", False),
-        ([SET, DELETED], written(at_ms=1_500), (), "3.9.1", False),
-        ([SET, DELETED], written(operation="set-data"), (), "3.9.1", False),
-        ([SET, DELETED], written(session=BROKER), (), "3.9.1", False),
-        ([SET, DELETED], written(topic="other"), (), "3.9.1", False),
-        ([SET, DELETED], written(), ("gone",), "3.9.1", False),
-        ([SET, DELETED], written(), (), "3.7.2", False),
+        ([SET, DELETED], written(), (), "3.9.1", 3_000, 4_000, True),
+        ([SET], written(), (), "3.9.1", 3_000, 4_000, False),
+        ([SET, REFUSED], written(), (), "3.9.1", 3_000, 4_000, False),
+        ([SET, DELETED, MADE_AGAIN], written(), (), "3.9.1", 3_000, 4_000, False),
+        ([SET, DELETED], written(at_ms=1_500), (), "3.9.1", 3_000, 4_000, False),
+        ([SET, DELETED], written(operation="set-data"), (), "3.9.1", 3_000, 4_000, False),
+        ([SET, DELETED], written(session=BROKER), (), "3.9.1", 3_000, 4_000, False),
+        ([SET, DELETED], written(topic="other"), (), "3.9.1", 3_000, 4_000, False),
+        ([SET, DELETED], written(), ("gone",), "3.9.1", 3_000, 4_000, False),
+        ([SET, DELETED], written(), (), "3.7.2", 3_000, 4_000, False),
+        ([SET, DELETED], written(), (), "3.9.1", 1_500, 4_000, False),
+        ([SET, DELETED], written(), (), "3.9.1", 1_500, 1_900, False),
+        ([SET, DELETED], written(at_ms=65_000), (), "3.9.1", 3_000, 4_000, False),
     ],
     ids=[
         "deleted",
@@ -49,10 +52,20 @@ def written(at_ms: int = 5_000, operation: str = "create", session: int = FIRST,
         "of another topic",
         "a topic that is there",
         "on an earlier release",
+        "loaded before the deletion",
+        "in charge before the deletion",
+        "written long after the take-over",
     ],
 )
 def test_a_config_that_comes_back_is_kmigrate_34(
-    events: list[Event], transaction: Transaction, topics: tuple[str, ...], kafka: str, *, is_named: bool
+    events: list[Event],
+    transaction: Transaction,
+    topics: tuple[str, ...],
+    kafka: str,
+    started_ms: int,
+    claimed_ms: int,
+    *,
+    is_named: bool,
 ) -> None:
     """A controller created its znode after the topic was deleted."""
     there = {each: {"id": each} for each in topics}
@@ -60,8 +73,9 @@ def test_a_config_that_comes_back_is_kmigrate_34(
         "log": MetadataImage("metadata-log", known=FULL.known, topics=there),
         "tree": MetadataImage("zookeeper", known=FULL.known, topics=there, configs={"topic:gone": CONFIG}),
     }
-    written = [claim(500), transaction]
-    run = seen_at_last(images, *started(*CONTROLLERS), *events, transactions=written, kafka=kafka)
+    written = [claim(claimed_ms), transaction]
+    loaded = started(*CONTROLLERS, at_ms=started_ms)
+    run = seen_at_last(images, *loaded, *events, transactions=written, kafka=kafka)
     bugs = ("kmigrate-34",) if is_named else ()
     assert named(run, metadata_equivalent.judge(run, "log", "tree")) == bugs
     if events == [SET, DELETED]:

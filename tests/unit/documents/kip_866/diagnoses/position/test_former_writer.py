@@ -1,12 +1,13 @@
 """Facts about a former controller that writes when its successor has read ``/migration``."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import migration_znode_never_moves_back
 from pytest_kmigrate.model.history import History, ZnodeChange
-from tests.unit.checkers.histories import history, znode
+from tests.unit.checkers.histories import MS, history, znode
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
 
 CHECK_FAILED = "ERROR Check op on KRaft Migration ZNode failed. Expected zkVersion = 17. (KRaftMigrationDriver)\n"
@@ -62,6 +63,15 @@ def lacking(
 def test_what_a_stuck_successor_does_not_write_is_named(run: History, bugs: tuple[str, ...]) -> None:
     """By who is in charge, who wrote last, and the version that the log says was expected."""
     assert named_of_expectations(run) == bugs
+
+
+def test_a_position_of_long_ago_was_not_read_at_the_claim() -> None:
+    """As the first one, which the znode held until the migration began."""
+    first = position(1_000, 1, 16, FORMER, 2)
+    fallen = position(17_000, 1, 19, SUCCESSOR, 4)
+    later = [replace(each, at_ns=each.at_ns + 20_000 * MS) for each in (claim(16_000, SUCCESSOR), fallen)]
+    run = history(events=started(*CONTROLLERS), znodes=[first, *WRITTEN, *later])
+    assert named(run, migration_znode_never_moves_back.judge(run)) == ()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from pytest_kmigrate.model.verdict import Kind, Violation, violates
 from tests.unit.checkers.histories import MS, change, znode
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.diagnoses.naming import (
+    CLAIM,
     CONTROLLERS,
     named,
     named_of_expectations,
@@ -34,9 +35,9 @@ def compared(log: str, offset: int, lacking: str = "zookeeper") -> History:
         )
         for source in ("log", "zookeeper")
     }
-    events = [*started(*CONTROLLERS), change(1, "alter-config", "broker:1", wanted={"a": "2"})]
+    events = [*started(*CONTROLLERS), change(25_000, "alter-config", "broker:1", wanted={"a": "2"})]
     position = znode(20_000, "/migration", json.dumps({"kraft_metadata_offset": offset, "kraft_controller_id": 3002}))
-    return seen_at_last(images, *events, znodes=[position], logs={"controller-3000": log})
+    return seen_at_last(images, *events, znodes=[CLAIM, position], logs={"controller-3000": log})
 
 
 @pytest.mark.parametrize(

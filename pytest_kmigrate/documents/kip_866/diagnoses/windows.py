@@ -1,0 +1,88 @@
+"""When bugs are at work: while ZooKeeper is not written any more, and while a controller brings it up to its log."""
+
+import sys
+from collections.abc import Iterable
+
+from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+from pytest_kmigrate.checkers.metadata.changes import has_failed
+from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.model.document import Window
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, Transaction
+
+_BEHIND_NS = 3_000_000_000
+"""A change that ZooKeeper gets is there by then, and ``/migration`` with it."""
+_SLACK_NS = 5_000_000_000
+"""What was acknowledged so shortly before a write of ``/migration`` may have come after what is written with it."""
+_SEEN_WITHIN_NS = 30_000_000_000
+"""A watcher that lost ZooKeeper, too, sees the last write so late, as an ensemble may need several elections."""
+_SYNC_NS = 60_000_000_000
+"""By then a controller that took over has written what its log has, or never will."""
+
+
+def unwritten(history: History) -> list[Window]:
+    """Each time in which ZooKeeper was not written: from a write of ``/migration`` until shortly before the next.
+
+    What was changed long before, or is followed by a write, is in ZooKeeper.
+    """
+    written_ns = [each.at_ns for each in history.znodes if each.path == MIGRATION and each.data]
+    until_ns = [*(at_ns - _BEHIND_NS for at_ns in written_ns[1:]), sys.maxsize]
+    both = zip(written_ns, until_ns, strict=False)
+    return [Window(_lost_ns(history, at_ns) - _SLACK_NS, to_ns) for at_ns, to_ns in both if to_ns > at_ns]
+
+
+def _lost_ns(history: History, written_ns: int) -> int:
+    """When a write was made that was seen at this time: before the fault in which it was seen."""
+    healed = {each.data["fault_id"]: each.at_ns for each in history.of(EventKind.FAULT_HEALED)}
+    applied = [each for each in history.of(EventKind.FAULT_APPLIED) if each.at_ns <= written_ns]
+    ended = [(each.at_ns, healed.get(each.data["fault_id"], written_ns)) for each in applied]
+    return min([began for began, end in ended if written_ns <= end + _SEEN_WITHIN_NS], default=written_ns)
+
+
+def since_the_takeover(history: History) -> list[Window]:
+    """From the first claim of a KRaft controller on: what is older was in ZooKeeper before."""
+    claim = next(kraft_claims(history), None)
+    return [Window(claim.at_ns, sys.maxsize)] if claim else []
+
+
+def until_the_takeover(history: History) -> list[Window]:
+    """Up to the last claim of a KRaft controller: what is younger was never copied."""
+    claimed_ns = [each.at_ns for each in kraft_claims(history)]
+    return [Window(0, claimed_ns[-1])] if claimed_ns else []
+
+
+def are_within(history: History, subjects: Iterable[object], windows: Iterable[Window]) -> bool:
+    """Whether each subject that was changed at all was changed last in one of the windows."""
+    last: dict[object, int] = {}
+    for event in history.of(EventKind.METADATA_CHANGE):
+        if not has_failed(event):
+            last[event.data.get("subject")] = event.at_ns
+    spans = list(windows)
+    changed_ns = [last[each] for each in subjects if each in last]
+    return all(any(each.from_ns <= at_ns <= each.to_ns for each in spans) for at_ns in changed_ns)
+
+
+def loaded_and_synced(history: History, written: Transaction, *changes: Event) -> bool:
+    """Whether a transaction belongs to the sync of a controller that took over, after it had loaded the changes.
+
+    It was started after they were acknowledged, or has them from the checkpoint that it was started from.
+    """
+    claim = _claim_of(history, written)
+    if claim is None or not claim.is_kraft or written.at_ns > claim.transaction.at_ns + _SYNC_NS:
+        return False
+    name = f"controller-{claim.controller}"
+    starts = [each for each in history.of(EventKind.NODE_STARTED) if each.node == name]
+    before = [each for each in starts if each.at_ns <= claim.transaction.at_ns]
+    return bool(before) and all(_has_loaded(before[-1], each, claim) for each in changes)
+
+
+def _has_loaded(start: Event, change: Event, claim: Claimed) -> bool:
+    is_of_checkpoint = bool(start.data.get("inherited")) and bool(change.data.get("inherited"))
+    return change.at_ns < claim.transaction.at_ns and (is_of_checkpoint or change.at_ns < start.at_ns)
+
+
+def _claim_of(history: History, written: Transaction) -> Claimed | None:
+    """The claim by which the session of a transaction was in charge."""
+    own = [each for each in claims(history) if each.transaction.session == written.session]
+    return next((each for each in reversed(own) if each.transaction.zxid < written.zxid), None)
