@@ -13,6 +13,7 @@ from pytest_kmigrate.catalogue.deviations import DEVIATIONS, Deviation
 from pytest_kmigrate.catalogue.mistakes import mistakes as mistakes_of
 from pytest_kmigrate.catalogue.places import REQUIREMENTS, Place, place_of, profiles
 from pytest_kmigrate.catalogue.rows import Class, Ranges, Releases, Severity, Ticket, check_ids, records, wrong
+from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.model.errors import WrongUseError
 
 __all__ = [
@@ -108,14 +109,14 @@ class KnownBug:
 
 
 def is_before(version: str, since: str) -> bool:
-    """Whether a release came before another; never true of a version that is none.
+    """Whether a release came before another; a version that is none (``3.5.3-SNAPSHOT``) is compared by its numbers.
 
-    WrongUseError when ``since`` is no release.
+    Never true of a version without any. WrongUseError when ``since`` is no release.
     """
-    first, release = _release(since), _release(version)
+    first, release = _release(since), _release(version) or numbers_of(version)
     if first is None:
         raise WrongUseError(f'expected a release of Kafka such as "3.7.0", got "{since}"')
-    return release is not None and release < first
+    return bool(any(release.release)) and release < first
 
 
 def is_release(version: str) -> bool:

@@ -5,6 +5,8 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from packaging.version import Version
+
 from pytest_kmigrate.distributions.distribution import LIBS, laid_down, unpacked_at
 from pytest_kmigrate.distributions.releases import known_releases
 from pytest_kmigrate.model.errors import DistributionError
@@ -15,6 +17,14 @@ _LEVELS = "org/apache/kafka/server/common/MetadataVersion.class"
 _LEVEL = re.compile(rb"IBP_(\d+)_(\d+)_IV\d+")
 _OWN_LEVELS_ONLY = (3, 6)
 """The last line whose code knows no level of the next one."""
+
+
+def numbers_of(version: str) -> Version:
+    """The numbers that a version begins with, such as 4.1.0 of ``4.1.0-SNAPSHOT``; 0 if it begins with none.
+
+    A build is compared as its release, so nothing is left of the name of one.
+    """
+    return Version(re.split(r"[^0-9.]", version)[0].rstrip(".") or "0")
 
 
 def version_of(kafka: str) -> str:

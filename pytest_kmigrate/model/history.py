@@ -126,6 +126,11 @@ class RunHeader:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @property
+    def release(self) -> str:
+        """The version that the jars under test name, as nodes record it: ``kafka`` without the name of a build."""
+        return self.kafka.rpartition("+")[0] or self.kafka
+
+    @property
     def inherited_offset(self) -> int:
         """The last offset of the metadata log that was there when the run began; -1: it began from scratch.
 

@@ -99,7 +99,7 @@ def expect_every_node_rolled(cluster, supported, begun_with, old, expect):
     """No node runs the release that it began with, or supports no more than that one."""
     expect(
         "nodes that still run the release they began with",
-        lambda: [node.name for node in cluster.nodes() if node.kafka == begun_with],
+        lambda: [node.name for node in cluster.nodes() if node.installed == begun_with],
         equals=[],
         within_s=0,
         requirements=["K778-UPG-single-roll"],

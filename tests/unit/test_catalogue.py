@@ -172,8 +172,10 @@ def test_a_bug_is_known_where_it_was_seen(bug: str) -> None:
     assert not known & green
 
 
-def test_a_version_that_is_no_release_came_before_none() -> None:
-    """Nobody knows what it has; releases are compared as numbers, and a build of somebody as its release."""
+def test_releases_are_compared_by_their_numbers() -> None:
+    """A build of somebody as its release, and a snapshot as the release that it becomes; a path has no numbers."""
+    assert catalogue.is_before("3.5.3-SNAPSHOT+mine.0a1b2c3d", "3.6.0")
+    assert not catalogue.is_before("3.6.0-SNAPSHOT", "3.6.0")
     assert catalogue.is_before("3.6.0+acme.0a1b2c3d", "3.7.0")
     assert catalogue.is_before("3.9.1", "3.10.0")
     assert not catalogue.is_before("3.7.0", "3.7.0")

@@ -33,8 +33,7 @@ def phase(reader: ClusterReader) -> Reading | None:
     nodes = (*cluster.nodes(Role.CONTROLLER), *cluster.nodes(Role.BROKER))
     if not is_upgrade(cluster.topology):
         return None
-    new = version_of(cluster.topology.kafka)
-    count = sum(node.kafka == new for node in nodes)
+    count = sum(node.installed == cluster.topology.kafka for node in nodes)
     if count < len(nodes):
         return Reading(UpgradePhase.MIXED.name if count else UpgradePhase.OLD.name)
     return Reading(_of_rolled(reader))

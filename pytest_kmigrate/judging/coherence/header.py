@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from pytest_kmigrate.distributions.releases import SHAPE, known_releases, locked_release
@@ -28,20 +29,52 @@ def run_id_is_derived(folder: RunFolder, header: RunHeader) -> Iterator[Disagree
 
 
 def releases_are_named(history: History) -> Iterator[Disagreement]:
-    """Nodes run what the header has digests of, or what was installed in the run."""
+    """Nodes run software that the header has, or that was installed in the run: its version and, if known, its jars."""
     if history.header.digests is None:
         return
-    known = {history.header.kafka, *history.header.digests}
-    known |= {
-        str(event.data.get(key)) for event in history.of(EventKind.NODE_INSTALLED) for key in ("kafka", "version")
-    }
+    known = list(_software(history))
     for event in history.of(EventKind.NODE_STARTED):
-        kafka = str(event.data.get("kafka"))
-        if kafka not in known:
+        started = _Software(str(event.data.get("kafka")), event.data.get("digest"))
+        if not any(map(started.may_be, known)):
             yield Disagreement(
-                f"event {event.seq} starts {event.node} with Kafka {kafka}", f"run.json has {', '.join(sorted(known))}"
+                f"event {event.seq} starts {event.node} with Kafka {started}",
+                f"run.json has {', '.join(sorted(map(str, known)))}",
             )
             return
+
+
+@dataclass(frozen=True)
+class _Software:
+    """One Kafka. Nodes of somebody else's cluster have no digest, and builds beside the one under test no version."""
+
+    version: str | None
+    digest: object
+    name: str | None = None
+    """What the topology names it by."""
+
+    def may_be(self, known: "_Software") -> bool:
+        """Whether a node that records this runs that."""
+        if self.digest is None:
+            return self.version == known.version
+        return self.digest == known.digest and known.version in (None, self.version)
+
+    def __str__(self) -> str:
+        jars = (
+            f" with jars of {self.digest[:12]}"
+            if isinstance(self.digest, str) and _SHA256.fullmatch(self.digest)
+            else ""
+        )
+        return f"{self.version or self.name}{jars}"
+
+
+def _software(history: History) -> Iterator[_Software]:
+    header = history.header
+    own = name_under_test(header)
+    for name, digest in (header.digests or {}).items():
+        version = header.release if name == own else name if SHAPE.fullmatch(name) else None
+        yield _Software(version, digest, name)
+    for event in history.of(EventKind.NODE_INSTALLED):
+        yield _Software(str(event.data.get("version")), event.data.get("digest"))
 
 
 def releases_have_their_jars(history: History) -> Iterator[Disagreement]:
@@ -62,10 +95,20 @@ def releases_have_their_jars(history: History) -> Iterator[Disagreement]:
 def name_under_test(header: RunHeader) -> str | None:
     """What the header names the digest of the Kafka under test by: its version, or the path or image of a build.
 
-    Other nodes of a run may have other releases. None: the header has no digest of it.
+    Other nodes of a run may have other releases, or other builds. None: the header has no digest of it.
     """
     named = header.digests or {}
     if header.kafka in named:
         return header.kafka
     builds = [each for each in named if not SHAPE.fullmatch(each)]
-    return builds[0] if len(builds) == 1 else None
+    own = builds if len(builds) == 1 else [each for each in builds if _is_called_by(header.kafka, named[each])]
+    return own[0] if own else None
+
+
+def _is_called_by(kafka: str, digest: str) -> bool:
+    """Whether a Kafka in reports is that of these jars: a release, or a build whose name ends with their digest."""
+    if kafka in known_releases():
+        return locked_release(kafka).digest() == digest
+    _, is_build, build = kafka.rpartition("+")
+    shown = build.rpartition(".")[2]
+    return bool(is_build and shown) and digest.startswith(shown)

@@ -67,7 +67,7 @@ class PlannedTest:
         return " and ".join([*bounds, *([f"before {self.until}"] if self.until else [])]) or "of any release"
 
     def runs_on(self, kafka: str) -> bool:
-        """Whether this Kafka can run it; a version that is no release can."""
+        """Whether this Kafka can run it; of a version that is no release its numbers count."""
         is_late = self.until is not None and not is_before(kafka, self.until)
         return not is_late and not (self.since is not None and is_before(kafka, self.since))
 

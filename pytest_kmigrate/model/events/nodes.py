@@ -26,6 +26,8 @@ class NodeStarted(EventData):
     """Kafka release of this start, for example ``3.9.1``."""
     incarnation: int
     """Number of this start of the node: 1, 2, ..."""
+    digest: str | None = None
+    """SHA-256 of the names and contents of the jars of this start; missing if the provider does not have them."""
     inherited: bool | None = None
     """True if the node was so before the run began, on a cluster of an earlier run; missing otherwise."""
 

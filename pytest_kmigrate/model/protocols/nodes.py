@@ -49,6 +49,10 @@ class Node(Protocol):
         """The version it runs."""
 
     @property
+    def installed(self) -> str:
+        """The Kafka it runs as the topology or ``install`` named it; a build has the version of its release."""
+
+    @property
     def stands_still(self) -> bool:
         """Whether it is paused; one that has ended is not."""
 

@@ -35,6 +35,11 @@ class AttachedNode:
         self._changes: dict[str, str | None] = {}
 
     @property
+    def installed(self) -> str:
+        """What the file says that it runs."""
+        return self.kafka
+
+    @property
     def mode(self) -> BrokerMode | None:
         """As the broker itself answers; of one that is down, what it last was."""
         return self._looker.seen(self.name).mode

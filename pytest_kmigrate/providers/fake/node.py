@@ -22,6 +22,11 @@ from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.waiting import PATIENCE_S
 
 
+def digest_of(kafka: str) -> str:
+    """What stands for the digest of the jars of a Kafka that has none."""
+    return f"fake-{kafka}"
+
+
 class FakeNode:
     """A node that is up or down because a test made it so; what lies on its disk stays until it is wiped."""
 
@@ -42,6 +47,11 @@ class FakeNode:
         self.log = logs / spec.name / "server.log"
 
     @property
+    def installed(self) -> str:
+        """Every Kafka is what its name says."""
+        return self.kafka
+
+    @property
     def properties(self) -> Mapping[str, str]:
         """What its next start reads: the topology's properties, then what was reconfigured."""
         layered = {**self.spec.properties, **self.changes}
@@ -54,7 +64,7 @@ class FakeNode:
         self.alive, self.stands_still = True, False
         self.incarnation += 1
         self._say("started")
-        started = NodeStarted(self.spec.role, self.mode, None, self.kafka, self.incarnation)
+        started = NodeStarted(self.spec.role, self.mode, None, self.kafka, self.incarnation, digest_of(self.kafka))
         self._recorder.record(started, self.name)
         if wait:
             self.await_ready()
@@ -92,7 +102,7 @@ class FakeNode:
         if self.alive:
             raise WrongUseError(f"{self.name} runs: stop it before another Kafka is installed")
         self.kafka = kafka
-        self._recorder.record(NodeInstalled(kafka, kafka, f"fake-{kafka}"), self.name)
+        self._recorder.record(NodeInstalled(kafka, kafka, digest_of(kafka)), self.name)
 
     def wipe(self) -> None:
         """Empty the disk of a stopped node."""

@@ -11,6 +11,7 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.fake.cluster import FakeCluster
+from pytest_kmigrate.providers.fake.node import digest_of
 
 CAPABILITIES = frozenset(Capability) - {
     Capability.ZNODES,
@@ -37,7 +38,7 @@ class FakeProvider:
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """Every release is what its name says."""
         named = {topology.kafka, *(node.kafka for node in topology.nodes)}
-        return {kafka: Artifact(kafka, f"fake-{kafka}") for kafka in sorted(named)}
+        return {kafka: Artifact(kafka, digest_of(kafka)) for kafka in sorted(named)}
 
     @contextmanager
     def provision(

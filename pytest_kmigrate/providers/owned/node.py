@@ -41,7 +41,7 @@ class OwnedNode:
         self.pid: int | None = None
         self.incarnation = 0
         self.distribution = distribution
-        self.is_as_wished = True  # it runs what the topology names; not after ``install``
+        self._installed = spec.kafka
         self._around = around
         self.changes: dict[str, str | None] = {}
         self._ended = threading.Event()
@@ -102,6 +102,11 @@ class OwnedNode:
         return self.distribution.version
 
     @property
+    def installed(self) -> str:
+        """The Kafka it runs as the topology or ``install`` named it."""
+        return self._installed
+
+    @property
     def hosts(self) -> Path:
         """Its only name service: where it finds each other node."""
         return self._home / "hosts"
@@ -135,8 +140,9 @@ class OwnedNode:
             raise
         if around.jvm.has_byteman(self.spec):
             self._byteman_in = self.pid
+        runs = self.distribution
         around.recorder.record(
-            events.NodeStarted(self.spec.role, self.mode, self.pid, self.distribution.version, self.incarnation),
+            events.NodeStarted(self.spec.role, self.mode, self.pid, runs.version, self.incarnation, runs.digest),
             self.name,
         )
         if wait:
@@ -197,7 +203,7 @@ class OwnedNode:
         if self.alive:
             raise WrongUseError(f"{self.name} runs (pid {self.pid}): stop it before another Kafka is installed")
         found = self._around.resolve(kafka)
-        self.distribution, self.is_as_wished = found, False
+        self.distribution, self._installed = found, kafka
         self._around.recorder.record(events.NodeInstalled(kafka, found.version, found.digest), self.name)
 
     def wipe(self) -> None:

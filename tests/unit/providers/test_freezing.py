@@ -44,10 +44,10 @@ class Told:
     """A node that notes its orders in ``reported``, for all nodes together."""
 
     def __init__(self, name: str, role: Role, disk: Path, reported: list[str]) -> None:
-        self.name, self.spec, self.disk = name, SimpleNamespace(role=role), disk
+        self.name, self.spec, self.disk = name, SimpleNamespace(role=role, kafka="3.9.1"), disk
         self.metadata_dir = disk
         self.alive, self.address, self.mode = True, name, None
-        self.kafka, self.is_as_wished = "3.9.1", True
+        self.kafka = self.installed = "3.9.1"
         self.changes: dict[str, str | None] = {}
         self._told = reported
         disk.mkdir(parents=True)
@@ -124,7 +124,7 @@ def test_the_metadata_log_of_a_node_with_several_disks_counts(tmp_path: Path, re
 def test_nodes_that_run_another_kafka_are_not_frozen(tmp_path: Path, reported: list[str]) -> None:
     """Thawed they would run what the topology names, on disks that another release wrote; nothing was stopped."""
     nodes = nodes_of(tmp_path, reported, controllers=1)
-    nodes[1].is_as_wished = False
+    cast("Told", nodes[1]).installed = "/opt/kafka-3.9.1"
     with pytest.raises(WrongUseError, match="expected nodes that run what their topology names; got broker-0 runs"):
         freeze(nodes, tmp_path / "frozen", lambda: None)
     assert reported == []

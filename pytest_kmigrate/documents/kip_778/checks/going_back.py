@@ -1,10 +1,9 @@
 """Check that the software can go back: a node starts with an older release once the level was raised and lowered."""
 
-from packaging.version import Version
-
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.documents.kip_778.checks.rolls import is_after
 from pytest_kmigrate.documents.kip_778.procedure import LOWER
 from pytest_kmigrate.model.capabilities import Capability
@@ -47,4 +46,4 @@ def software_goes_back(history: History) -> Verdict:
 def _is_back(history: History, installed: Event) -> bool:
     """Whether the node had a newer release before."""
     runs = [each.data["kafka"] for each in history.of(EventKind.NODE_STARTED) if is_after(installed, each)]
-    return bool(runs) and Version(str(installed.data["version"])) < Version(str(runs[-1]))
+    return bool(runs) and numbers_of(str(installed.data["version"])) < numbers_of(str(runs[-1]))

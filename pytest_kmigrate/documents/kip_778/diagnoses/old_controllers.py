@@ -2,6 +2,7 @@
 
 from packaging.version import Version
 
+from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -31,7 +32,7 @@ def old_controllers_read_the_higher_level(history: History, _: Verdict) -> bool:
 def _went_back(history: History, end: Event, raised: Event) -> bool:
     """Whether a controller got an older release after the level was raised, and ended at the start with it."""
     installed = [event for event in history.of(EventKind.NODE_INSTALLED) if event.node == end.node]
-    versions = [Version(str(event.data["version"])) for event in installed]
+    versions = [numbers_of(str(event.data["version"])) for event in installed]
     is_back = len(installed) > 1 and versions[-1] < versions[-2] and raised.seq < installed[-1].seq < end.seq
     return is_back and str(end.node) in _releases(history)
 
@@ -39,7 +40,7 @@ def _went_back(history: History, end: Event, raised: Event) -> bool:
 def _releases(history: History) -> dict[str, Version]:
     """By controller, the release of its last start."""
     starts = [event for event in history.of(EventKind.NODE_STARTED) if event.data["role"] == "controller"]
-    return {str(event.node): Version(str(event.data["kafka"])) for event in starts}
+    return {str(event.node): numbers_of(str(event.data["kafka"])) for event in starts}
 
 
 def _rose(history: History) -> bool:

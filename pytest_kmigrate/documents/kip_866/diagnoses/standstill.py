@@ -143,7 +143,7 @@ def _is_complete(history: History, at_ns: int, controllers: list[str], ended: Co
     releases = {event.node: event.data.get("kafka") for event in seen if event.kind is EventKind.NODE_STARTED}
     flags = {event.node: changed[MIGRATION_FLAG] for event in seen if MIGRATION_FLAG in (changed := _changed(event))}
     left = [each for each in controllers if each not in ended]
-    is_set = all(flags.get(each) == "true" and releases.get(each) == history.header.kafka for each in left)
+    is_set = all(flags.get(each) == "true" and releases.get(each) == history.header.release for each in left)
     return is_set and all(kind in _UP for kind in last.values())
 
 

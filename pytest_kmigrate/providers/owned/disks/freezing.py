@@ -28,7 +28,7 @@ def freeze(nodes: Sequence[OwnedNode], folder: Path, before_controllers: Callabl
     ``before_controllers`` is called while brokers are down and the rest is up. WrongUseError when another Kafka was
     installed than the topology names: a thawed cluster would run the topology's.
     """
-    other = [f"{node.name} runs {node.kafka}" for node in nodes if not node.is_as_wished]
+    other = [f"{node.name} runs {node.kafka}" for node in nodes if node.installed != node.spec.kafka]
     if other:
         raise WrongUseError(f"freeze: expected nodes that run what their topology names; got {', '.join(other)}")
     up = [node for node in nodes if node.alive]

@@ -1,13 +1,11 @@
 """Formatting of KRaft disks with Kafka's own storage tool, several nodes at once."""
 
 import base64
-import re
 import uuid
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from packaging.version import Version
-
+from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.providers.owned.jvm import Jvm
 from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.providers.owned.tools import STORAGE_TOOL, run_tool
@@ -27,13 +25,8 @@ def new_cluster_id() -> str:
 
 def common_level(releases: Iterable[str]) -> str | None:
     """The highest metadata.version that nodes of all these releases know; None where each knows its own, the same."""
-    levels = {release[:2] for release in map(_numbers, releases)}
+    levels = {numbers_of(each).release[:2] for each in releases}
     return ".".join(map(str, min(levels))) if len(levels) > 1 else None
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    """The numbers that a release begins with: those of ``4.1.0-SNAPSHOT`` are 4, 1 and 0."""
-    return Version(re.split(r"[^0-9.]", release)[0].rstrip(".") or "0").release
 
 
 def format_disks(nodes: Sequence[OwnedNode], jvm: Jvm, cluster_id: str, more: Sequence[str] = ()) -> None:

@@ -36,8 +36,9 @@ def documented_steps_end_finalized(history: History) -> Verdict:
             _violated(history, rows, failed, f"{failed.data.get('step')} is done", observed)
     if done == set(names) and finalized:
         rows.looked_at(_HAPPY)
-        releases = {str(each.data.get("kafka")) for each in history.of(EventKind.NODE_STARTED)}
-        rows.looked_at(_BRIDGE, len(releases) == 1)
+        starts = history.of(EventKind.NODE_STARTED)
+        software = {(each.data.get("kafka"), each.data.get("digest")) for each in starts}
+        rows.looked_at(_BRIDGE, len(software) == 1)
     elif done == set(names) and not faults_during(history, 0, ended[-1].at_ns):
         _violated(history, rows, ended[-1], "the migration is finalized when all steps are done", "it is not")
     return rows.verdict("all documented steps were done, and the migration is finalized", "not every step was done")

@@ -115,6 +115,13 @@ def test_a_standstill_is_named_by_what_the_driver_logged_last(log: str, kafka: s
     assert named_of_steps(run) == bugs
 
 
+def test_a_build_stands_still_as_its_release_does() -> None:
+    """Its nodes record the version of their jars, and its header the build."""
+    run = replace(stuck("3.9.1"), logs={ACTIVE: UNREGISTERED})
+    build = replace(run, header=replace(run.header, kafka="3.9.1+acme.0a1b2c3d"))
+    assert named_of_steps(build) == ("KAFKA-20247",)
+
+
 @pytest.mark.parametrize(("log", "bugs"), [(UNKNOWN_VERSION, ("KAFKA-15369",)), ("", ())])
 def test_a_migration_that_does_not_begin_by_itself_is_named_by_the_same(log: str, bugs: tuple[str, ...]) -> None:
     """What the step waited for in vain is what the check of the beginning misses."""
