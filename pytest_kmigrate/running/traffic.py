@@ -14,7 +14,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, Harnes
 from pytest_kmigrate.model.events.evidence import READING_BACK, HarnessTrouble
 from pytest_kmigrate.model.events.workloads import ClientsBegan, ClientsEnded
 from pytest_kmigrate.model.protocols import Cluster
-from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.procedures.joining import joined
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.expectations import waited_in_vain
@@ -26,6 +26,7 @@ from pytest_kmigrate.workloads.clients.client_workload import ReadBack, RunningC
 _FINAL_READ_WITHIN_S = 60
 _ANSWERED_WITHIN_S = 10
 _PER_S = 500
+_LEAST_IN_SYNC = "min.insync.replicas"
 
 
 class Traffic:
@@ -66,7 +67,8 @@ class Traffic:
         self._clients.await_ready()
         # A group that never reads anything leaves no other trace.
         group = workload.group if workload.consumers else ""
-        self._recorder.record(ClientsBegan(workload.name, list(workload.every_topic), workload.per_s, group))
+        topics, least = list(workload.every_topic), _least_in_sync(self._cluster.topology)
+        self._recorder.record(ClientsBegan(workload.name, topics, workload.per_s, group, least))
 
     def usual(self, transactors: int = 0) -> ClientWorkload:
         """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for.
@@ -169,6 +171,12 @@ class Traffic:
 
     def _spawn(self, argv: Sequence[str]) -> Popen[bytes]:
         return self._cluster.spawn(argv, self._recorder.folder.log_folder("clients") / "stderr.log")
+
+
+def _least_in_sync(topology: Topology) -> int:
+    """How many replicas a write has to reach; a broker with another default may lead any partition."""
+    brokers = [*topology.of_role(Role.BROKER), *topology.of_role(Role.COMBINED)]
+    return max(int(each.properties.get(_LEAST_IN_SYNC, "1")) for each in brokers)
 
 
 def _check_count(call: str, count: object) -> None:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from pytest_kmigrate.checkers.evidence.findings import violated, violation_at
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import faults_during, meanwhile, phase_at, when
+from pytest_kmigrate.checkers.evidence.replicas import Spans, served_ns, unserved, unserved_together
 from pytest_kmigrate.checkers.evidence.stretches import stretches
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.checkers.kernels import Gaps, gaps_between_acknowledgements
@@ -26,10 +27,16 @@ class _Gap:
     ended_ns: int
     place: str = ""
     """The partition that was written to; "" if no write to any was acknowledged."""
+    left_out: Spans = ()
+    """When too few replicas ran for any write."""
 
     @property
     def length_ns(self) -> int:
         return self.ended_ns - self.began_ns
+
+    @property
+    def judged_ns(self) -> int:
+        return served_ns(self.began_ns, self.ended_ns, self.left_out)
 
 
 @checker(needs=[Capability.TRAFFIC])
@@ -37,8 +44,8 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
     """The longest time in which writers tried and none was acknowledged; above ``at_most_s`` it violates liveness.
 
     The same holds of each partition by itself: no others' writes make up for those that wait for a leader there. Time
-    in which no send was in progress does not count, nor time between two workloads. Without a limit this only
-    measures.
+    in which no send was in progress does not count, nor time between two workloads, nor time in which too few replicas
+    ran for any write. Without a limit this only measures.
     """
     name = "longest_time_without_acked_write"
     sends = history.operations.of(OperationKind.PRODUCE)
@@ -47,14 +54,19 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
         return inconclusive(name, Kind.VACUOUS, f"{counted(len(sends), 'send')}, none acknowledged: nothing to measure")
     begins = np.array([each.began_ns for each in stretches(history)], np.int64)
     limit_ns = np.inf if at_most_s is None else at_most_s * 1e9
-    everywhere = _longest(gaps_in(begins, sends), limit_ns)
-    one_by_one = [gap for place, mine in partitions(sends) for gap in _longest(gaps_in(begins, mine), limit_ns, place)]
+    by_place = dict(partitions(sends))
+    everywhere = _longest(gaps_in(begins, sends), limit_ns, unserved_together(history, by_place))
+    one_by_one = [
+        gap
+        for place, mine in by_place.items()
+        for gap in _longest(gaps_in(begins, mine), limit_ns, unserved(history, place), place)
+    ]
     one_by_one.sort(key=lambda gap: -gap.length_ns)
     text = _summary(history, everywhere[0], one_by_one[:1])
     facts = _facts(history, everywhere[0], one_by_one[:1])
-    long = [gap for gap in everywhere if gap.length_ns > limit_ns]
+    long = [gap for gap in everywhere if gap.judged_ns > limit_ns]
     # Where nothing was acknowledged anywhere, it is not repeated for every partition.
-    long += [gap for gap in one_by_one if gap.length_ns > limit_ns and not any(_overlap(gap, each) for each in long)]
+    long += [gap for gap in one_by_one if gap.judged_ns > limit_ns and not any(_overlap(gap, each) for each in long)]
     if at_most_s is None or not long:
         return conforms(name, text, acknowledged=acked, **facts)
     examples = [_violation(history, gap, at_most_s) for gap in long[:MOST_VIOLATIONS]]
@@ -71,7 +83,7 @@ def gaps_in(begins: npt.NDArray[np.int64], sends: Operations) -> Gaps:
     return Gaps(np.concatenate([each.began_ns for each in found]), np.concatenate([each.ended_ns for each in found]))
 
 
-def _longest(gaps: Gaps, limit_ns: float, place: str = "") -> list[_Gap]:
+def _longest(gaps: Gaps, limit_ns: float, left_out: Spans, place: str = "") -> list[_Gap]:
     """The gaps above the limit, longest first; if there are none, the longest."""
     rows = np.flatnonzero(gaps.length_ns > limit_ns)
     rows = (
@@ -80,7 +92,7 @@ def _longest(gaps: Gaps, limit_ns: float, place: str = "") -> list[_Gap]:
         else np.argmax(gaps.length_ns, keepdims=True)
     )
     pairs = zip(gaps.began_ns[rows].tolist(), gaps.ended_ns[rows].tolist(), strict=True)
-    return [_Gap(began_ns, ended_ns, place) for began_ns, ended_ns in pairs]
+    return [_Gap(began_ns, ended_ns, place, left_out) for began_ns, ended_ns in pairs]
 
 
 def _overlap(gap: _Gap, other: _Gap) -> bool:
@@ -95,7 +107,9 @@ def _summary(history: History, longest: _Gap, in_one: list[_Gap]) -> str:
 
 def _told(history: History, gap: _Gap) -> str:
     during = meanwhile(history, gap.began_ns, gap.ended_ns)
-    return f"{span(gap.length_ns)}, from {when(history, gap.began_ns)}{during}"
+    unserved_ns = gap.length_ns - gap.judged_ns
+    alone = f" ({span(unserved_ns)} of it without the replicas that a write needs)" if unserved_ns else ""
+    return f"{span(gap.length_ns)}, from {when(history, gap.began_ns)}{during}{alone}"
 
 
 def _facts(history: History, longest: _Gap, in_one: list[_Gap]) -> dict[str, object]:

@@ -9,8 +9,10 @@ from pytest_kmigrate.checkers import kernels
 from pytest_kmigrate.checkers.evidence.findings import chosen, violated, violation_at
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import faults_during, meanwhile, phase_at, when
+from pytest_kmigrate.checkers.evidence.replicas import Spans, unreadable
 from pytest_kmigrate.checkers.evidence.stretches import Stretch, stretches, topics_of
 from pytest_kmigrate.checkers.evidence.wording import listed, span
+from pytest_kmigrate.checkers.kernels.waits import Times
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
@@ -39,6 +41,8 @@ class _Wait:
     since_ns: int
     until_ns: int
     was_read: bool
+    judged_ns: int
+    """How long it waited while it could be read."""
 
     @property
     def length_ns(self) -> int:
@@ -51,7 +55,8 @@ def longest_time_without_consumption(history: History, at_most_s: float | None =
 
     Each partition is looked at by itself, and each group has to read all topics of the workloads it reads of. A record
     waits while it can be read: it is acknowledged and was finally read, no transaction that may lie before it is open,
-    and a workload runs. Without a limit this only measures. Clients without a group are not looked at.
+    a workload runs, and brokers with a copy in sync do. Without a limit this only measures. Clients without a group are
+    not looked at.
     """
     name = "longest_time_without_consumption"
     operations = history.operations
@@ -60,20 +65,20 @@ def longest_time_without_consumption(history: History, at_most_s: float | None =
     if not groups:
         text = "no consumer group read or committed anything" if acked else "no record was acknowledged"
         return inconclusive(name, Kind.VACUOUS, f"{text}, so none can have waited for a reader")
-    waits, doubtful = _waits(operations, groups)
+    waits, doubtful = _waits(history, groups)
     if not waits:
         return inconclusive(name, Kind.VACUOUS, "no acknowledged record was finally read, so none must have been")
     limit_s = math.inf if at_most_s is None else at_most_s
     text = f"longest time that a record waited for its readers: {_told(history, waits[0])}"
     facts = _facts(history, waits[0])
-    long = [each for each in waits if each.length_ns > limit_s * 1e9]
+    long = [each for each in waits if each.judged_ns > limit_s * 1e9]
     if long:
         examples = [_violation(history, each, limit_s) for each in long[:MOST_VIOLATIONS]]
         return violated(name, Kind.LIVENESS, f"{text}; allowed are {limit_s:g} s", examples, len(long), **facts)
     idle = [each.name for each in groups if not each.reads]
     if idle:
         return inconclusive(name, Kind.VACUOUS, f"{listed(idle, 'group')} read nothing; {text}", **facts)
-    unread = {each.place for each in doubtful if each.length_ns > limit_s * 1e9}
+    unread = {each.place for each in doubtful if each.judged_ns > limit_s * 1e9}
     if unread:
         places = listed(sorted(unread), "partition")
         return inconclusive(name, Kind.INFRA, f"{places}: records waited that were never read back; {text}", **facts)
@@ -111,21 +116,22 @@ def _is_within(mine: Operations, stretch: Stretch) -> bool:
     return bool(((mine.ended_ns >= stretch.began_ns) & is_before_its_end).any())
 
 
-def _waits(operations: Operations, groups: list[_Group]) -> tuple[list[_Wait], list[_Wait]]:
+def _waits(history: History, groups: list[_Group]) -> tuple[list[_Wait], list[_Wait]]:
     """The longest wait of each group in each partition, longest first; and those for records never read back."""
-    closings = kernels.closings(operations)
+    closings = kernels.closings(history.operations)
     waits, doubtful = [], []
-    for place, group in partitions(operations):
+    for place, group in partitions(history.operations):
+        left_out = unreadable(history, place)
         for reader in groups:
             if str(group.topic[0]) in reader.topics:
                 found = kernels.waits(group, reader.name, closings)
-                waits.append(_longest(reader, place, group, found.where(found.is_there)))
-                doubtful.append(_longest(reader, place, group, found.where(~found.is_there)))
-    reported = sorted((each for each in waits if each), key=lambda each: -each.length_ns)
+                waits.append(_longest(reader, place, group, found.where(found.is_there), left_out))
+                doubtful.append(_longest(reader, place, group, found.where(~found.is_there), left_out))
+    reported = sorted((each for each in waits if each), key=lambda each: -each.judged_ns)
     return reported, [each for each in doubtful if each]
 
 
-def _longest(reader: _Group, place: str, group: Operations, found: kernels.Waits) -> _Wait | None:
+def _longest(reader: _Group, place: str, group: Operations, found: kernels.Waits, left_out: Spans) -> _Wait | None:
     longest: _Wait | None = None
     for began_ns, ended_ns in reader.present:
         inside = found.where(found.since_ns <= ended_ns)
@@ -133,13 +139,20 @@ def _longest(reader: _Group, place: str, group: Operations, found: kernels.Waits
             continue
         since = np.maximum(inside.since_ns, began_ns)
         until = np.maximum(np.minimum(inside.until_ns, ended_ns), since)
-        at = int(np.argmax(until - since))
+        judged = _judged(since, until, left_out)
+        at = int(np.argmax(judged))
         row, was_read = int(inside.rows[at]), int(inside.until_ns[at]) <= ended_ns
         record = f"{kernels.identity(group, row)}, at {group.offset[row]},"
-        one = _Wait(reader.name, place, record, int(since[at]), int(until[at]), was_read)
-        if longest is None or one.length_ns > longest.length_ns:
+        one = _Wait(reader.name, place, record, int(since[at]), int(until[at]), was_read, int(judged[at]))
+        if longest is None or one.judged_ns > longest.judged_ns:
             longest = one
     return longest
+
+
+def _judged(since: Times, until: Times, left_out: Spans) -> Times:
+    """The lengths of waits without the time in these spans."""
+    lost = [np.clip(np.minimum(until, to) - np.maximum(since, began), 0, None) for began, to in left_out]
+    return until - since - np.sum(lost, axis=0, dtype=np.int64, initial=0) if lost else until - since
 
 
 def _told(history: History, wait: _Wait) -> str:

@@ -20,6 +20,8 @@ class ClientsBegan(EventData):
     """Records sent per second, by all producers together."""
     group: str
     """Consumer group; empty if there are no consumers."""
+    least_in_sync: int | None = None
+    """``min.insync.replicas`` that brokers are started with, the highest; missing if it is not known."""
 
 
 @dataclass(frozen=True)

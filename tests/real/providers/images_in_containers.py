@@ -13,10 +13,12 @@ import pytest
 
 from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.distributions.versions import version_of
+from pytest_kmigrate.judging import checks
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Cluster, CrashPoint
 from pytest_kmigrate.model.topology import NodeSpec, Role, Topology
+from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.providers.bench import BORN_IN_KRAFT, SMALLEST, Bench
 from pytest_kmigrate.providers.contract import ProviderContract
 from pytest_kmigrate.providers.docker.engine import Engine
@@ -24,9 +26,13 @@ from pytest_kmigrate.providers.docker.images import brought
 from pytest_kmigrate.providers.docker.provider import DockerProvider
 from pytest_kmigrate.providers.docker.socket_file import socket_path
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
+from pytest_kmigrate.recording.reading import read_header, read_history
+from pytest_kmigrate.running import Claim, RunSettings, open_run
+from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.waiting import NotYet, until
+from tests.real.own_builds import build_of
 from tests.real.providers.contract_in_containers import DockerBench
-from tests.real.providers.stand_in.building import ADAPTER, IMAGE, JARS, put, shell
+from tests.real.providers.stand_in.building import ADAPTER, IMAGE, JARS, build, forget, put, shell
 
 KAFKA = f"image:{IMAGE}#{ADAPTER}"
 _SHOWS_WITHIN_S = 60
@@ -40,10 +46,10 @@ class ImageBench(DockerBench):
         return super().cluster(of_image(shape))
 
 
-def of_image(shape: Topology) -> Topology:
+def of_image(shape: Topology, kafka: str = KAFKA) -> Topology:
     """The same nodes, of the image."""
-    nodes: tuple[NodeSpec, ...] = tuple(dataclasses.replace(node, kafka=KAFKA) for node in shape.nodes)
-    return dataclasses.replace(shape, kafka=KAFKA, nodes=nodes)
+    nodes: tuple[NodeSpec, ...] = tuple(dataclasses.replace(node, kafka=kafka) for node in shape.nodes)
+    return dataclasses.replace(shape, kafka=kafka, nodes=nodes)
 
 
 class TestImage(ProviderContract):
@@ -92,6 +98,26 @@ def test_nodes_and_tools_run_what_is_in_the_image(quorum: OwnedCluster) -> None:
     point = CrashPoint("asked", "kafka.server.ControllerApis", "handle", held_s=1)
     with quorum.hold_at(point, quorum.nodes(Role.CONTROLLER)) as held:
         assert until(lambda: held() or NotYet("none"), awaited="a held node", within_s=_SHOWS_WITHIN_S)
+
+
+def test_an_image_of_a_build_conforms(tmp_path: Path) -> None:
+    """Its jars are no release's: the header names the build, and its node records the version and the digest."""
+    name = f"{IMAGE}-acme"
+    kafka = f"image:{name}#{ADAPTER}"
+    image_id = build(socket_path(), str(build_of("3.9.1")), name)
+    provider = DockerProvider(print, kafka)
+    settings = RunSettings(tmp_path / "runs", seed=1)
+    shape = of_image(load(find("kraft-combined1")), kafka)
+    with open_run(settings, provider, shape, Claim("t::image"), lambda _folder: None) as run:
+        run.traffic.start()
+        run.traffic.await_acked(200)
+        judgement = run.verify([checks.no_acked_record_lost()])
+    forget(image_id)
+    header = read_header(run.folder)
+    assert header.kafka.startswith("3.9.1+")
+    (started,) = read_history(run.folder).of(EventKind.NODE_STARTED)
+    assert (started.data["kafka"], started.data["digest"]) == ("3.9.1", (header.digests or {})[kafka])
+    assert judgement.outcome is Outcome.CONFORMS, judgement.verdicts
 
 
 def test_a_script_that_stays_is_refused(bench: Bench, tmp_path: Path) -> None:

@@ -130,6 +130,23 @@ def snapshot(at_ms: int, label: str, took_ms: int = 500) -> Event:
     return event(EventKind.SNAPSHOT, at_ms, label=label, file=f"metadata/{label}.json", began_ns=began_ns)
 
 
+def copies(at_ms: int, replicas: str, in_sync: str | None = None, node: str = "broker-0") -> ClientMetadata:
+    """A broker answers which brokers, such as "0,1,2", have a copy of orders-0, and which of these are in sync."""
+    text = f"id; 0 replicas={replicas} isr={replicas if in_sync is None else in_sync} leader=0 leader_epoch=0"
+    return ClientMetadata(at_ms * MS, node, 0, (0,), {"orders": text})
+
+
+def broker_away(from_ms: int, to_ms: int | None = None, number: int = 0) -> list[Event]:
+    """A broker ran from the beginning, was stopped, and is ready again (None: never)."""
+    name, data = f"broker-{number}", {"role": "broker", "mode": "kraft", "kafka": "3.9.1"}
+    events = [event(EventKind.NODE_STARTED, 0, name, **data), event(EventKind.NODE_READY, 1, name)]
+    events.append(event(EventKind.NODE_STOPPED, from_ms, name, how="controlled", took_ms=0))
+    if to_ms is not None:
+        started = event(EventKind.NODE_STARTED, from_ms + 1, name, **data)
+        events += [started, event(EventKind.NODE_READY, to_ms, name)]
+    return events
+
+
 def history(
     rows: Iterable[Row] = (),
     events: Iterable[Event] = (),

@@ -27,11 +27,11 @@ _LIBRARY = re.compile(r"(/\S+) \(0x")
 _CHANGES = ("USER 4711", 'ENTRYPOINT ["/bin/sh", "-c", "exit 99"]', "ENV JAVA_HOME=/nowhere")
 
 
-def build(socket: Path, kafka: str = "3.9.1") -> str:
-    """Put the image into the engine at a socket; returns its id."""
+def build(socket: Path, kafka: str = "3.9.1", name: str = IMAGE) -> str:
+    """Put the image, of a release or the build in a folder, into the engine at a socket; returns its id."""
     files = {**shell(), **runtime()}
     files |= {f"{JARS}/{jar.name}": jar for jar in resolve(kafka, progress=print, archive=False).jars}
-    return put(socket, IMAGE, files)
+    return put(socket, name, files)
 
 
 def put(socket: Path, name: str, files: Mapping[str, Path | bytes]) -> str:

@@ -1,9 +1,23 @@
 """Check of the longest time without an acknowledged write."""
 
+from dataclasses import replace
+
 from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import MS, Row, event, fault, history, phase, refused, sent, unsure
+from tests.unit.checkers.histories import (
+    MS,
+    Row,
+    broker_away,
+    copies,
+    event,
+    fault,
+    history,
+    phase,
+    refused,
+    sent,
+    unsure,
+)
 
 
 def _sent(sequence: int, began_ms: int, ended_ms: int) -> Row:
@@ -101,3 +115,35 @@ def test_nothing_acknowledged_is_inconclusive() -> None:
     """Inconclusive: without one acknowledged write there is no time between any."""
     verdict = longest_time_without_acked_write.judge(history([unsure(0)]), at_most_s=1)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
+RESTARTED = [_sent(0, 19_000, 19_010), _sent(1, 20_000, 36_400), _sent(2, 36_500, 36_510)]
+"""A write waits while broker-0 is away from 20 s to 34 s, and 2.4 s more."""
+
+
+def test_a_restart_of_the_only_replica_is_no_unavailability() -> None:
+    """Conforming: only what it takes after the restart is judged; the whole is measured."""
+    away = broker_away(20_000, 34_000)
+    run = history(RESTARTED, [*away, phase(40_000, "HYBRID")], client_metadata=[copies(100, "0")])
+    verdict = longest_time_without_acked_write.judge(run, at_most_s=9)
+    assert (verdict.outcome, verdict.facts["longest_s"]) == (Outcome.CONFORMS, 16.4)
+    assert "(14.0 s of it without the replicas that a write needs)" in verdict.summary
+    slow = history([*RESTARTED[:1], _sent(1, 20_000, 44_000)], away, client_metadata=[copies(100, "0")])
+    assert longest_time_without_acked_write.judge(slow, at_most_s=9).outcome is Outcome.VIOLATES
+
+
+def test_a_restart_beside_another_replica_in_sync_is_judged() -> None:
+    """Violating: the other one should have taken over."""
+    run = history(RESTARTED, broker_away(20_000, 34_000), client_metadata=[copies(100, "0,1")])
+    verdict = longest_time_without_acked_write.judge(run, at_most_s=9)
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+
+
+def test_one_partition_without_replicas_excuses_no_other() -> None:
+    """Violating: orders-1 has another replica, and is not served either."""
+    rows = [*RESTARTED, *({**each, "partition": 1, "producer": 2} for each in RESTARTED)]
+    text = "id; 0 replicas=0 isr=0 leader=0 leader_epoch=0; 1 replicas=0,1 isr=0,1 leader=1 leader_epoch=0"
+    answer = replace(copies(100, "0"), topics={"orders": text})
+    run = history(rows, broker_away(20_000, 34_000), client_metadata=[answer])
+    verdict = longest_time_without_acked_write.judge(run, at_most_s=9)
+    assert verdict.outcome is Outcome.VIOLATES

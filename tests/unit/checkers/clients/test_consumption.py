@@ -11,8 +11,10 @@ from tests.unit.checkers.histories import (
     FAILED,
     MS,
     Row,
+    broker_away,
     committed,
     consumed,
+    copies,
     event,
     fault,
     history,
@@ -146,3 +148,13 @@ def test_without_records_or_groups_it_is_inconclusive(rows: list[Row]) -> None:
     """Inconclusive: nothing was acknowledged, no client of a group read, or nothing was read back."""
     verdict = _judged(rows)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
+def test_records_of_a_partition_whose_only_replica_is_away_do_not_wait() -> None:
+    """Conforming: nobody could read them; with another replica in sync they violate."""
+    rows = [*_log(0, 100), consumed(0, 10), consumed(1, 8_500)]
+    outcomes = []
+    for replicas in ("0", "0,1"):
+        run = history(rows, broker_away(500, 8_000), client_metadata=[copies(50, replicas)])
+        outcomes.append(longest_time_without_consumption.judge(run, 5).outcome)
+    assert outcomes == [Outcome.CONFORMS, Outcome.VIOLATES]

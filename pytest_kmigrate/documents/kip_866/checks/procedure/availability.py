@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import faults_during, when
+from pytest_kmigrate.checkers.evidence.replicas import served_ns, unserved
 from pytest_kmigrate.checkers.evidence.stretches import stretches
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION, ROLL_TO_KRAFT
@@ -37,7 +38,8 @@ _Spans = Sequence[tuple[int, int]]
 def partitions_stay_available(history: History) -> Verdict:
     """From the first step to the last no partition goes without an acknowledged write for 20 s while writers try.
 
-    The broker phase is while steps roll the brokers. Time in which a fault was in force is not judged.
+    The broker phase is while steps roll the brokers. Time in which a fault was in force is not judged, nor time in
+    which too few replicas of a partition ran for any write.
     """
     rows = ByRequirement("partitions_stay_available", _ALWAYS, _BROKERS)
     steps = list(_steps(history))
@@ -53,7 +55,8 @@ def partitions_stay_available(history: History) -> Verdict:
         longest_ns = max(longest_ns, int(gaps.length_ns.max(initial=0)))
         is_long = gaps.length_ns > _MOST_NS
         for began, ended in zip(gaps.began_ns[is_long].tolist(), gaps.ended_ns[is_long].tolist(), strict=True):
-            if not faults_during(history, began, ended):
+            is_judged = served_ns(began, ended, unserved(history, place)) > _MOST_NS
+            if is_judged and not faults_during(history, began, ended):
                 for row, spans in ((_ALWAYS, whole), (_BROKERS, rolled)):
                     if any(began < to and ended > since for since, to in spans):
                         _violated(history, rows, row, place, (began, ended))

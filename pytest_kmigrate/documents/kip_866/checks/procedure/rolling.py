@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
+from pytest_kmigrate.checkers.evidence.replicas import can_be_served
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -37,7 +38,8 @@ def brokers_are_rolled_one_by_one(history: History) -> Verdict:
     """In dual write a broker that is stopped in a controlled way hands its leaders over, and comes up in KRaft mode.
 
     Handed over: each partition that is written to gets a write acknowledged before the broker's session would have
-    ended. Up: ready, while others are in ZooKeeper mode, or in KRaft mode already. Under a fault nothing is judged.
+    ended. Only partitions are judged that have another replica in sync by then, and enough of them for a write.
+    Up: ready, while others are in ZooKeeper mode, or in KRaft mode already. Under a fault nothing is judged.
     """
     rows = ByRequirement("brokers_are_rolled_one_by_one", _ONE_BY_ONE, _SHUTDOWN)
     stops, starts = list(_controlled_stops(history)), list(_starts_in_kraft_mode(history))
@@ -69,6 +71,8 @@ def _judge_stop(history: History, rows: ByRequirement, stop: Event) -> None:
         return
     waited = _waited_ns(history, began_ns, stop.at_ns + _LOOKED_FOR_NS)
     for place, waited_ns in waited.items():
+        if not can_be_served(history, place, began_ns):
+            continue
         if waited_ns < _SESSION_NS:
             rows.looked_at(_SHUTDOWN)
         else:

@@ -1,12 +1,14 @@
 """Check of availability in a migration."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import MS, Row, event, fault, history, sent
+from tests.unit.checkers.histories import MS, Row, broker_away, copies, event, fault, history, sent
 from tests.unit.documents.kip_866.checks.outcomes import looked_at
 
 
@@ -41,6 +43,14 @@ def test_a_partition_without_writes_violates(gap: tuple[int, int], rolling: str)
     verdict = partitions_stay_available.judge(written(*gap))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert looked_at(verdict) == {"COMPAT-availability": "VIOLATES", "PROC-no-downtime-broker-phase": rolling}
+
+
+@pytest.mark.parametrize(("replicas", "outcome"), [("0", Outcome.CONFORMS), ("0,1", Outcome.VIOLATES)])
+def test_a_slow_restart_of_the_only_replica_is_not_judged(replicas: str, outcome: Outcome) -> None:
+    """A partition that another replica could have served is."""
+    restarted = written(60_000, 95_000, events=[*STEPS, *broker_away(60_000, 92_000)])
+    run = replace(restarted, client_metadata=[copies(100, replicas)])
+    assert partitions_stay_available.judge(run).outcome is outcome
 
 
 def test_a_gap_under_a_fault_is_not_judged() -> None:

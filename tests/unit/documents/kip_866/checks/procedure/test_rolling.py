@@ -6,7 +6,7 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_a
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import MS, Row, event, fault, history, phase, sent
+from tests.unit.checkers.histories import MS, Row, copies, event, fault, history, phase, sent
 from tests.unit.documents.kip_866.checks.nodes import broker, migrating, stopped
 from tests.unit.documents.kip_866.checks.outcomes import looked_at
 
@@ -19,9 +19,9 @@ def write(at_ms: int, took_ms: int = 10) -> Row:
     return sent(at_ms, began_ns=at_ms * MS, ended_ns=(at_ms + took_ms) * MS)
 
 
-def rolled(*events: Event, rows: tuple[Row, ...] = (write(20_000),)) -> History:
+def rolled(*events: Event, rows: tuple[Row, ...] = (write(20_000),), replicas: str = "0,1") -> History:
     """Broker-1 is rolled in dual write, after 20 s; these writes were acknowledged."""
-    return history(rows, events=[*BEFORE, *events])
+    return history(rows, events=[*BEFORE, *events], client_metadata=[copies(1_000, replicas)])
 
 
 def test_a_broker_that_hands_over_and_comes_up_conforms() -> None:
@@ -39,6 +39,25 @@ def test_leaders_that_are_not_handed_over_violate(stop: Event, rows: tuple[Row, 
     verdict = brokers_are_rolled_one_by_one.judge(rolled(stop, rows=rows))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert looked_at(verdict) == {"FWD-controlled-shutdown": "VIOLATES"}
+
+
+@pytest.mark.parametrize("restarted_ms", [21_000, 35_000])
+def test_partitions_that_no_other_broker_has_cannot_be_handed_over(restarted_ms: int) -> None:
+    """Vacuous, however long the restart takes; with another replica in sync a slow one violates."""
+    rows = (write(20_000, restarted_ms - 20_000 + 400),)
+    events = [stopped(20_000), *broker(restarted_ms, mode="kraft")]
+    alone = brokers_are_rolled_one_by_one.judge(rolled(*events, rows=rows, replicas="1"))
+    assert looked_at(alone) == {"PROC-roll-one-by-one": "CONFORMS"}
+    beside = brokers_are_rolled_one_by_one.judge(rolled(*events, rows=rows))
+    is_slow = restarted_ms > 30_000
+    assert looked_at(beside)["FWD-controlled-shutdown"] == ("VIOLATES" if is_slow else "CONFORMS")
+
+
+def test_a_broker_that_is_rolled_alone_proves_nothing() -> None:
+    """Vacuous: there is no other broker to hand over to, and none beside which it comes up."""
+    events = [*migrating(0, 1), phase(5_000, "HYBRID"), stopped(20_000), *broker(35_000, mode="kraft")]
+    run = history((write(20_000, 15_400),), events=events, client_metadata=[copies(1_000, "1", node="broker-1")])
+    assert not looked_at(brokers_are_rolled_one_by_one.judge(run))
 
 
 def test_a_broker_that_dies_in_kraft_mode_violates() -> None:
