@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import DEPROVISIONING, life_at, life_starts_ns, processes, roles
+from pytest_kmigrate.checkers.controllers.taken_back import taken_back_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -32,8 +33,9 @@ _FEWEST = 2
 def no_zookeeper_broker_is_in_charge(history: History) -> Verdict:
     """From the take-over on no broker takes ``/controller``, nor reports that it is the active controller.
 
-    Until the controllers are taken away again. The former controller has 5 s to notice, and reports for itself; that a
-    broker stands for election in vain is seen where one is started in ZooKeeper mode meanwhile.
+    Until the controllers are taken away again, by a step or by hand. The former controller has 5 s to notice, and
+    reports for itself; that a broker stands for election in vain is seen where one is started in ZooKeeper mode
+    meanwhile.
     """
     rows = ByRequirement("no_zookeeper_broker_is_in_charge", _WATCH, _MANAGED)
     ruled = list(_ruled(history))
@@ -45,14 +47,27 @@ def no_zookeeper_broker_is_in_charge(history: History) -> Verdict:
 
 
 def _ruled(history: History) -> Iterator[tuple[int, int]]:
-    """From the first claim of KRaft in each life of the log until its controllers are taken away."""
+    """From the first claim of KRaft in each life of the log until its controllers are taken away.
+
+    By a step, or by hand; in the latter case from the next claim on again.
+    """
     starts, last_ns = life_starts_ns(history), history.end_ns
     leaving = [e.at_ns for e in history.of(EventKind.STEP_BEGAN) if e.data.get("step") == DEPROVISIONING]
-    firsts: dict[int, int] = {}
+    by_life: dict[int, list[int]] = {}
     for claim in kraft_claims(history):
-        firsts.setdefault(life_at(starts, claim.at_ns), claim.at_ns)
-    for from_ns in firsts.values():
-        yield from_ns, min((at_ns for at_ns in [*leaving, *starts] if at_ns > from_ns), default=last_ns)
+        by_life.setdefault(life_at(starts, claim.at_ns), []).append(claim.at_ns)
+    for claimed in by_life.values():
+        to_ns = min((at_ns for at_ns in [*leaving, *starts] if at_ns > claimed[0]), default=last_ns)
+        yield from _between(claimed, [at_ns for at_ns in taken_back_ns(history) if at_ns < to_ns], to_ns)
+
+
+def _between(claimed: list[int], taken_back: list[int], to_ns: int) -> Iterator[tuple[int, int]]:
+    """From a claim to when control was taken back, from the next one to when it was taken back again, and so on."""
+    until_ns = -1
+    for from_ns in claimed:
+        if until_ns <= from_ns < to_ns:
+            until_ns = min((at_ns for at_ns in taken_back if at_ns > from_ns), default=to_ns)
+            yield from_ns, until_ns
 
 
 def _judge_reports(history: History, rows: ByRequirement, from_ns: int, to_ns: int) -> None:

@@ -1,14 +1,16 @@
 """Check that no broker in ZooKeeper mode is in charge once KRaft has taken over."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.znodes.in_charge import no_zookeeper_broker_is_in_charge
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import event, fault, history, sample, znode
+from tests.unit.checkers.histories import MS, event, fault, history, sample, znode
 from tests.unit.documents.kip_866.checks.migrated import CLAIM
-from tests.unit.documents.kip_866.checks.nodes import broker, controller
+from tests.unit.documents.kip_866.checks.nodes import broker, controller, stopped
 from tests.unit.documents.kip_866.checks.outcomes import looked_at
 
 NODES = [*broker(0), controller()]
@@ -51,3 +53,57 @@ def test_once_the_controllers_are_taken_away_a_broker_may_be_in_charge(step: str
     back = [event(EventKind.STEP_BEGAN, 12_000, step=step), *broker(15_000)]
     stolen = znode(20_000, "/controller", '{"version":2,"brokerid":1,"timestamp":"1","kraftControllerEpoch":-1}')
     assert not looked_at(no_zookeeper_broker_is_in_charge.judge(ruled(1, 1, events=back, znodes=(stolen,))))
+
+
+STOLEN = znode(20_000, "/controller", '{"version":2,"brokerid":1,"timestamp":"1","kraftControllerEpoch":-1}')
+DELETED = znode(18_000, "/controller", None)
+
+
+def quorum_stopped(at_ms: int = 16_500, how: str = "controlled") -> Event:
+    """The only controller was stopped."""
+    return stopped(at_ms, "controller-3000", how)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [[quorum_stopped()], [quorum_stopped(how="killed")], [quorum_stopped(21_500, "gone")]],
+    ids=["stopped", "killed", "seen to be gone later"],
+)
+@pytest.mark.parametrize("znodes", [(DELETED, STOLEN), (STOLEN,)], ids=["deleted", "taken at once"])
+def test_once_an_operator_has_stopped_the_quorum_a_broker_may_be_in_charge(
+    events: list[Event], znodes: tuple[ZnodeChange, ...]
+) -> None:
+    """Vacuous: a way back by hand, before the disks of the controllers are wiped."""
+    run = ruled(*[0] * 4, *[1] * 20, events=events, znodes=znodes)
+    late = replace(run, samples=[each for each in run.samples if each.at_ns < 17_000 * MS or each.at_ns > 20_000 * MS])
+    assert no_zookeeper_broker_is_in_charge.judge(late).outcome is not Outcome.VIOLATES
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [],
+        [*fault(16_000, "kill(every-controller)"), quorum_stopped(how="killed")],
+        [event(EventKind.NODE_DIED, 16_500, "controller-3000", exit_code=1, said="")],
+        [*(controller(50, number) for number in (3001, 3002)), quorum_stopped()],
+        [quorum_stopped(), controller(17_000)],
+        [quorum_stopped(25_500, "gone")],
+    ],
+    ids=["it runs", "a fault", "it died", "two of three run", "it runs again", "it went later"],
+)
+def test_while_the_quorum_could_be_in_charge_no_broker_may(events: list[Event]) -> None:
+    """Violating, though somebody deleted the znode."""
+    run = ruled(events=[*events, *broker(15_000)], znodes=(DELETED, STOLEN))
+    verdict = no_zookeeper_broker_is_in_charge.judge(run)
+    assert looked_at(verdict)["ZNODE-managed-by-kraft"] == "VIOLATES"
+
+
+def test_a_quorum_that_takes_over_again_is_judged_again() -> None:
+    """Violating: by a broker that takes the znode after the second claim of KRaft."""
+    again = znode(23_000, "/controller", CLAIM, mzxid=99)
+    stolen = replace(STOLEN, at_ns=25_000 * MS)
+    events = [quorum_stopped(), controller(22_000)]
+    verdict = no_zookeeper_broker_is_in_charge.judge(ruled(events=events, znodes=(DELETED, STOLEN, again, stolen)))
+    assert [each.at_ns for each in verdict.violations] == [25_000 * MS]
+    verdict = no_zookeeper_broker_is_in_charge.judge(ruled(events=events, znodes=(DELETED, STOLEN, again)))
+    assert verdict.outcome is not Outcome.VIOLATES
