@@ -151,7 +151,7 @@ def test_without_records_or_groups_it_is_inconclusive(rows: list[Row]) -> None:
 
 
 def test_records_of_a_partition_whose_only_replica_is_away_do_not_wait() -> None:
-    """Conforming: nobody could read them; with another replica in sync they violate."""
+    """Conforming: no broker could serve them; with another replica in sync they violate."""
     rows = [*_log(0, 100), consumed(0, 10), consumed(1, 8_500)]
     outcomes = []
     for replicas in ("0", "0,1"):
