@@ -35,6 +35,7 @@ from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.probes.client_metadata import ClientMetadataProbe
 from pytest_kmigrate.probes.observer import Observer
+from pytest_kmigrate.probes.pressure import PressureProbe
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 from pytest_kmigrate.procedures.driver import described
 from pytest_kmigrate.recording.hiding import hide_secrets
@@ -153,6 +154,9 @@ class Run:
         observer = Observer(self.cluster, self.view, self.recorder, metrics)
         observer.start()
         self._probes.callback(observer.stop)
+        pressure = PressureProbe(self.recorder)
+        pressure.start()
+        self._probes.callback(pressure.stop)
 
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
         """Finish recording, then judge the run folder with the same code as ``kmigrate judge``.
