@@ -4,17 +4,17 @@ import itertools
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from types import TracebackType
 
 from pytest_kmigrate.faults.effect import Applied, Fault
 from pytest_kmigrate.faults.triggers import Fired, Trigger, now
 from pytest_kmigrate.faults.wrong_use import check_fault, check_trigger
 from pytest_kmigrate.model.capabilities import require
-from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed, FaultNotWitnessed, FaultWitnessed
 from pytest_kmigrate.model.protocols import Scene
-from pytest_kmigrate.waiting import PATIENCE_S, until
+from pytest_kmigrate.waiting import PATIENCE_S, ended_early_by, until
 
 _TRIGGER_EVERY_S = 0.02
 _numbers = itertools.count(1)
@@ -131,12 +131,19 @@ def inject(scene: Scene, fault: Fault, at: Trigger | None = None) -> Iterator[In
                 injection.await_begun()
             yield injection
         except BaseException as first:
+            hurried = ended_early_by(_after_a_ctrl_c) if isinstance(first, KeyboardInterrupt) else nullcontext()
             try:
-                injection.heal()
+                with hurried:
+                    injection.heal()
             except (KmigrateError, OSError) as error:
                 first.add_note(f"healing {fault} failed too: {error}")
             raise
         injection.heal()
+
+
+def _after_a_ctrl_c() -> None:
+    """What heals is begun, and its end is not waited for."""
+    raise ClusterError("it was not waited for, because of a Ctrl-C")
 
 
 class Injector:

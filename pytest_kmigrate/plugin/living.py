@@ -277,13 +277,15 @@ def _judge_unjudged(item: pytest.Item, run: Run) -> None:
 def _is_judged(item: pytest.Item, run: Run) -> bool:
     """Judge the run of a test that did not, with what every thread does; whether it could be.
 
-    After a Ctrl-C nothing is read back any more, which may take minutes.
+    After a Ctrl-C no thread is looked at and nothing is read back any more, which may take minutes.
     """
     if run.judgement is not None or not is_first_try(item):
         return run.judgement is not None
+    is_interrupted = item.session.exitstatus == pytest.ExitCode.INTERRUPTED
     try:
-        run.dump_threads()
-        judgement = run.verify(None, reads_back=item.session.exitstatus != pytest.ExitCode.INTERRUPTED)
+        if not is_interrupted:
+            run.dump_threads()
+        judgement = run.verify(None, reads_back=not is_interrupted)
     except Exception as error:  # of a provider, say: the tests after this one run
         with suppress(Exception):
             run.trouble("judging an unfinished run", error)

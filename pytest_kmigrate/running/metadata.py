@@ -190,11 +190,14 @@ class Metadata:
     def _changes(self) -> list[Mapping[str, Any]]:
         return [event.data for event in self._recorder.events if event.kind is EventKind.METADATA_CHANGE]
 
-    def stop(self) -> None:
-        """Stop changing metadata; nothing when that was never begun."""
+    def stop(self, within_s: float | None = None) -> None:
+        """Stop changing metadata; nothing when that was never begun.
+
+        The change under way may end; ``within_s``: not waited for longer.
+        """
         if self._running is not None:
             running, self._running = self._running, None
-            running.stop()
+            running.stop(within_s)
 
     def seen(self, side: str) -> MetadataImage:
         """One side's image now (log, zookeeper, brokers), to look at; nothing is recorded. ClusterError without it."""

@@ -54,6 +54,8 @@ from pytest_kmigrate.running.traffic import Traffic
 from pytest_kmigrate.waiting import ended_early_by
 
 _Opened = TypeVar("_Opened")
+_HURRIED_S = 1.0
+"""So long a change of metadata may still take when nothing is read back."""
 
 
 class Run:
@@ -170,8 +172,9 @@ class Run:
             self.inject.require_begun()
         for name, trouble in self.cluster.machine_troubles().items():
             self.recorder.record(HarnessTrouble("a node of the cluster", trouble, of_machine=True), name)
-        self.metadata.stop()
-        self.traffic.finish(reads_back=reads_back and self.losses.first() is None)
+        is_hurried = not reads_back or self.losses.first() is not None
+        self.metadata.stop(_HURRIED_S if is_hurried else None)
+        self.traffic.finish(reads_back=not is_hurried)
         self.members.finish()
         self._probes.close()
         for node in self.cluster.nodes():
