@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_kmigrate import Cut, Kill, Pause, Role, targets
-from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, NEW, ROUND_ROBIN, SESSION_S, WITH
+from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, NEW, PLAIN_ROUND_ROBIN, ROUND_ROBIN, SESSION_S, WITH
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
@@ -72,7 +72,7 @@ def test_an_evicted_member_gives_way_to_plain_consumers(group, inject, verify_gr
     group.await_owned(members)
     group.await_stable(2)
     group.toggle("kafka")
-    group.await_owned(group.join(NEW, partition_assignment_strategy="roundrobin"))
+    group.await_owned(group.join(NEW, **PLAIN_ROUND_ROBIN))
     with inject(Pause(targets.member("MEZKCC-2"))):
         group.await_owned_without(members[1])
         group.flow(500)

@@ -4,15 +4,11 @@ import pytest
 
 from pytest_kmigrate import checks
 from pytest_kmigrate.documents.kip_125.bystanders import in_kafka, in_zookeeper, owning
-from pytest_kmigrate.documents.kip_125.kinds import IDS, NEW, PARTITIONS, ROUND_ROBIN, WITH
+from pytest_kmigrate.documents.kip_125.kinds import IDS, NEW, PARTITIONS, PLAIN_ROUND_ROBIN, ROUND_ROBIN, WITH
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
-QUICK_METADATA = {
-    "coordination_migration_metadata_max_age_ms": "2000",
-    "coordination_migration_topic_metadata_refresh_interval_ms": "1000",
-}
-"""In the words of the Java client, and of librdkafka."""
+QUICK_METADATA = {"coordination_migration_metadata_max_age_ms": "1000"}
 FOUND_WITHIN_S = 20
 
 
@@ -110,7 +106,7 @@ def test_listeners_get_the_global_assignment(group, expect, verify_group):
     group.toggle("kafka")
     row = ["K125-LSN-describe-groups"]
     expect("they ask", lambda: group.requests("DescribeGroups") - before >= 3, equals=True, requirements=row)
-    (plain,) = group.join(NEW, partition_assignment_strategy="roundrobin")
+    (plain,) = group.join(NEW, **PLAIN_ROUND_ROBIN)
     group.await_owned([plain])
     group.flow(1000)
     plain.stop()

@@ -20,8 +20,12 @@ MIGRATING = f"{MIGRATION}/ids"
 OWNERS = f"{ROOT}/owners"
 OFFSETS = f"{ROOT}/offsets"
 
-ROUND_ROBIN: dict[str, Any] = {"coordination_migration_partition_assignment_strategy": "roundrobin"}
+_ROUND_ROBIN = "org.apache.kafka.clients.consumer.RoundRobinAssignor"
+"""Settings of Kafka's consumers are spelled as its Java client has them, which the document is about."""
+ROUND_ROBIN: dict[str, Any] = {"coordination_migration_partition_assignment_strategy": _ROUND_ROBIN}
 """With it Kafka's coordinator assigns otherwise than ZooKeeper's range: a toggle moves 8 of 12 partitions of three."""
+PLAIN_ROUND_ROBIN: dict[str, Any] = {"partition_assignment_strategy": _ROUND_ROBIN}
+"""The same of a plain KafkaConsumer."""
 
 SESSION_S = 3.0
 """Session timeouts, of ZooKeeper and of Kafka, that tests choose."""

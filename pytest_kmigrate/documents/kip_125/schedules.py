@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER
 from pytest_kmigrate.documents.kip_125.group import MigratingGroup
-from pytest_kmigrate.documents.kip_125.kinds import NEW, ROUND_ROBIN, WITH, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import NEW, PLAIN_ROUND_ROBIN, ROUND_ROBIN, WITH, WITHOUT
 from pytest_kmigrate.faults import targets
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.links import Cut, Slow
@@ -118,7 +118,7 @@ class Schedule:
         """A plain KafkaConsumer joins and leaves, which is supported only where Kafka decides."""
         self._write(KAFKA)
         self._group.await_followed(KAFKA)
-        (member,) = self._group.join(NEW, partition_assignment_strategy="roundrobin")
+        (member,) = self._group.join(NEW, **PLAIN_ROUND_ROBIN)
         self._group.await_owned([member])
         self._group.flow(200)
         member.stop()

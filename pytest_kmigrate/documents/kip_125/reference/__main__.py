@@ -13,6 +13,7 @@ from confluent_kafka import KafkaException
 
 from pytest_kmigrate.documents.kip_125.reference.connector import Connector
 from pytest_kmigrate.documents.kip_125.reference.finding import require_kafka, servers_of
+from pytest_kmigrate.documents.kip_125.reference.java_keys import without_effect
 from pytest_kmigrate.documents.kip_125.reference.lines import Lines
 from pytest_kmigrate.documents.kip_125.reference.plain import PlainConsumer
 from pytest_kmigrate.documents.kip_125.reference.settings import (
@@ -54,7 +55,10 @@ def _connector(file: Path, topics: str, *, has_listener: bool) -> Callable[[], N
     settings, lines = read(file, topics, has_listener=has_listener), Lines()
     given = settings.embedded.get("bootstrap.servers")
     kind = "MEZKCC" if settings.is_migrating else "MDZKCC"
-    shown = {"poll.interval.ms": int(settings.poll_interval_s * 1000), "ignored": settings.ignored}
+    shown = {
+        "poll.interval.ms": int(settings.poll_interval_s * 1000),
+        "ignored": [*settings.ignored, *(f"{PREFIX}{key}" for key in without_effect(settings.embedded))],
+    }
     try:
         connector = Connector(settings, lines, given or servers_of(settings))
     except KafkaException as refused:

@@ -10,8 +10,9 @@ from contextlib import suppress
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from pytest_kmigrate.documents.kip_125.reference import decision
+from pytest_kmigrate.documents.kip_125.reference.java_keys import for_librdkafka
 from pytest_kmigrate.documents.kip_125.reference.lines import Lines
-from pytest_kmigrate.documents.kip_125.reference.settings import Settings
+from pytest_kmigrate.documents.kip_125.reference.settings import PREFIX, Settings
 from pytest_kmigrate.documents.kip_125.reference.zookeeper import Post
 
 _SLICE_S = 0.2
@@ -39,7 +40,7 @@ class EmbeddedConsumer:
         config = {
             "heartbeat.interval.ms": int(settings.heartbeat_s * 1000),
             "auto.offset.reset": settings.reset,
-            **settings.embedded,
+            **for_librdkafka(settings.embedded, PREFIX),
             # Its positions are those at which it was paused: committing them would take the group back.
             "enable.auto.commit": False,
             "group.id": settings.group,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from pytest_kmigrate.documents.kip_125.reference import decision
+from pytest_kmigrate.documents.kip_125.reference.java_keys import for_librdkafka
 from pytest_kmigrate.documents.kip_125.reference.lines import Fetched, Lines
 
 _MOST_RECORDS = 200
@@ -22,7 +23,7 @@ class PlainConsumer:
         self._commit_every_s = int(given.get("auto.commit.interval.ms", "5000")) / 1000
         own = {"enable.auto.commit": False}
         known = {key: value for key, value in given.items() if key != "auto.commit.interval.ms"}
-        self._consumer = Consumer({"auto.offset.reset": "earliest", **known, **own})
+        self._consumer = Consumer({"auto.offset.reset": "earliest", **for_librdkafka(known), **own})
         self._positions: dict[decision.TopicPartition, int] = {}
         self._orders: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._is_reading, self._is_over = True, False
