@@ -1,11 +1,12 @@
 """Commands about consumer groups that migrate: ``consumers status``, ``toggle`` and ``validate``."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from pytest_kmigrate.model.document import GroupOperator, GroupReport
+    from pytest_kmigrate.model.document import GroupOperator, GroupReport, Servers
 
 app = typer.Typer(help="Consumer groups on their way from ZooKeeper's coordination to Kafka's.", no_args_is_help=True)
 
@@ -20,12 +21,34 @@ _Bootstrap = Annotated[
 _Profile = Annotated[str, typer.Option(help="The document.", metavar="PROFILE")]
 
 
+_Client = Annotated[
+    Path | None,
+    typer.Option(help="Properties of a Kafka client, such as those of TLS and SASL; Java's keys, too.", metavar="FILE"),
+]
+_Ca = Annotated[Path | None, typer.Option(help="Whom to trust at ZooKeeper, in PEM: TLS is used.", metavar="FILE")]
+_Certificate = Annotated[
+    Path | None, typer.Option(help="The certificate, and its key, to show to ZooKeeper, in PEM.", metavar="FILE")
+]
+_LOGIN = "KMIGRATE_ZOOKEEPER_LOGIN"
+
+
 @app.command()
 def status(
-    group: _Group, *, zookeeper: _Zookeeper, bootstrap: _Bootstrap = None, profile: _Profile = "kip-125"
+    group: _Group,
+    *,
+    zookeeper: _Zookeeper,
+    bootstrap: _Bootstrap = None,
+    client: _Client = None,
+    zookeeper_ca: _Ca = None,
+    zookeeper_certificate: _Certificate = None,
+    profile: _Profile = "kip-125",
 ) -> None:
-    """Show a group's members by kind, its mode, who forces it, and the offsets in both stores."""
-    _show(_operator(profile).status(group, zookeeper, bootstrap))
+    """Show a group's members by kind, its mode, who forces it, and the offsets in both stores.
+
+    KMIGRATE_ZOOKEEPER_LOGIN has USER:PASSWORD of ZooKeeper's scheme digest, where ACLs ask for it.
+    """
+    servers = _servers(zookeeper, bootstrap, client, zookeeper_ca, zookeeper_certificate)
+    _show(_operator(profile).status(group, servers))
 
 
 @app.command()
@@ -35,10 +58,17 @@ def toggle(
     *,
     zookeeper: _Zookeeper,
     bootstrap: _Bootstrap = None,
+    client: _Client = None,
+    zookeeper_ca: _Ca = None,
+    zookeeper_certificate: _Certificate = None,
     profile: _Profile = "kip-125",
 ) -> None:
-    """Write a group's mode, unless its members cannot take it."""
-    _show(_operator(profile).toggle(group, mode, zookeeper, bootstrap))
+    """Write a group's mode, unless its members cannot take it; back to zookeeper also if Kafka does not answer.
+
+    KMIGRATE_ZOOKEEPER_LOGIN has USER:PASSWORD of ZooKeeper's scheme digest, where ACLs ask for it.
+    """
+    servers = _servers(zookeeper, bootstrap, client, zookeeper_ca, zookeeper_certificate)
+    _show(_operator(profile).toggle(group, mode, servers))
 
 
 @app.command()
@@ -63,6 +93,32 @@ def validate(
     if found.problems:
         raise typer.Exit(1)
     say("the command keeps the contract")
+
+
+def _servers(
+    zookeeper: str, bootstrap: str | None, client: Path | None, ca: Path | None, certificate: Path | None
+) -> "Servers":
+    import os
+
+    from pytest_kmigrate.model.document import Servers
+    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.model.peer import ZookeeperTls
+
+    for option, file in (("client", client), ("zookeeper-ca", ca), ("zookeeper-certificate", certificate)):
+        if file is not None and not file.is_file():
+            raise WrongUseError(f"--{option}: expected a file; got {file}")
+    if certificate and not ca:
+        raise WrongUseError("--zookeeper-certificate: expected --zookeeper-ca beside it, whom to trust; got none")
+    shown = str(certificate) if certificate else None
+    tls = ZookeeperTls(str(ca), shown, shown) if ca else None
+    return Servers(zookeeper, bootstrap, _properties(client) if client else {}, tls, os.environ.get(_LOGIN))
+
+
+def _properties(file: Path) -> dict[str, str]:
+    """The keys and values of a Java properties file, of the plain kind."""
+    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
+    pairs = (line.partition("=") for line in lines if line and line[0] not in "#!")
+    return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def _operator(profile: str) -> "GroupOperator":

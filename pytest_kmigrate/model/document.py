@@ -10,7 +10,7 @@ from pytest_kmigrate.model.capabilities import Needs
 from pytest_kmigrate.model.checks import AnyChecker, Check
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.peer import Znodes
+from pytest_kmigrate.model.peer import Znodes, ZookeeperTls
 from pytest_kmigrate.model.protocols import Cluster, Reading, Scene
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Verdict
@@ -166,14 +166,29 @@ class GroupReport:
     """What an operator should know, one sentence each."""
 
 
+@dataclass(frozen=True)
+class Servers:
+    """How an operator reaches the servers of a group."""
+
+    zookeeper: str
+    """Its servers, and the chroot."""
+    bootstrap: str | None = None
+    """Kafka's brokers; None: those that ZooKeeper has."""
+    client: Mapping[str, str] = field(default_factory=dict)
+    """Further settings of a Kafka client, such as those of TLS and SASL."""
+    tls: ZookeeperTls | None = None
+    login: str | None = None
+    """Of ZooKeeper's scheme ``digest``: user and password, with a colon between them."""
+
+
 class GroupOperator(Protocol):
     """What an operator does with a consumer group of a document; WrongUseError for what the document forbids."""
 
-    def status(self, group: str, zookeeper: str, bootstrap: str | None) -> GroupReport:
+    def status(self, group: str, servers: Servers) -> GroupReport:
         """Look at it."""
         ...
 
-    def toggle(self, group: str, mode: str, zookeeper: str, bootstrap: str | None) -> GroupReport:
+    def toggle(self, group: str, mode: str, servers: Servers) -> GroupReport:
         """Write its mode, and look at it."""
         ...
 

@@ -71,12 +71,11 @@ class GroupMembers:
         return self._under_test.others.get(kind, self._under_test.command)
 
     def finish(self) -> None:
-        """End all members that are alive, at the same time and in order; one that hangs is killed."""
+        """End all members, at the same time and in order; one that hangs is killed, and so is what it left behind."""
         until = time.monotonic() + ENDED_WITHIN_S
-        alive = [each for each in self.by_name.values() if each.alive]
-        for each in alive:
+        for each in self.by_name.values():
             each.ask_to_stop()
-        for each in alive:
+        for each in self.by_name.values():
             each.await_stopped(max(0.1, until - time.monotonic()))
 
 

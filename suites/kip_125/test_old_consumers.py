@@ -5,6 +5,7 @@ import pytest
 from pytest_kmigrate.documents.kip_125.kinds import MIGRATING, NAME, NEW, OLD, WITH, WITHOUT
 from pytest_kmigrate.documents.kip_125.operating import Operator
 from pytest_kmigrate.documents.kip_125.tree import shape
+from pytest_kmigrate.model.document import Servers
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
@@ -110,4 +111,5 @@ def test_old_members_that_commit_to_kafka_are_flagged(group, cluster, expect, ve
 
 
 def _findings(cluster):
-    return Operator().status(NAME, cluster.zookeeper_servers, cluster.bootstrap_servers()).findings
+    servers = Servers(cluster.zookeeper_servers, cluster.bootstrap_servers())
+    return Operator().status(NAME, servers).findings

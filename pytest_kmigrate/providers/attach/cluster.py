@@ -223,7 +223,7 @@ class AttachedCluster:
         """Start a process here that ends with the run; stdin and stdout are pipes."""
         errors.parent.mkdir(parents=True, exist_ok=True)
         with errors.open("ab") as said:
-            self.spawned.append(Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said))
+            self.spawned.append(Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said, process_group=0))
         return self.spawned[-1]
 
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:

@@ -207,7 +207,7 @@ class FakeCluster:
         """A real process, ended with the cluster."""
         errors.parent.mkdir(parents=True, exist_ok=True)
         with errors.open("ab") as said:
-            self.spawned.append(Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said))
+            self.spawned.append(Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said, process_group=0))
         return self.spawned[-1]
 
     @contextmanager

@@ -243,7 +243,7 @@ class OwnedCluster:
         """Start a process that the supervisor ends with the cluster; its stdin and stdout are pipes."""
         errors.parent.mkdir(parents=True, exist_ok=True)
         with errors.open("ab") as said:
-            process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said)
+            process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said, process_group=0)
         self.supervision.adopt(process.pid)
         return process
 

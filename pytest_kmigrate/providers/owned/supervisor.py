@@ -107,12 +107,13 @@ class Supervisor:
     """The children, the adopted, and what to remove at the end.
 
     An adopted process is held by a pidfd: it is not ours to reap, so by the end its number may be another process's.
+    One that leads a group takes the group with it.
     """
 
     def __init__(self, scratch: str) -> None:
         self.scratch = scratch
         self.children: dict[int, subprocess.Popen[bytes]] = {}
-        self.adopted: list[int] = []
+        self.adopted: dict[int, int] = {}
         self.held: list[Held] = []
         self.keep = False
 
@@ -132,7 +133,7 @@ class Supervisor:
 
     def _adopt(self, pid: int) -> None:
         with suppress(ProcessLookupError):  # it has ended already
-            self.adopted.append(os.pidfd_open(pid))
+            self.adopted[pid] = os.pidfd_open(pid)
 
     def _hold(self, order: dict[str, object]) -> dict[str, object]:
         try:
@@ -172,9 +173,13 @@ class Supervisor:
         for pid in self.children:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        for held in self.adopted:
+        for pid, held in self.adopted.items():
             with suppress(ProcessLookupError):
+                is_leader = os.getpgid(pid) == pid
                 signal.pidfd_send_signal(held, signal.SIGKILL)
+                # It is not reaped before we end, so that the group is still its own, with what it started.
+                if is_leader:
+                    os.killpg(pid, signal.SIGKILL)
         for child in self.children.values():
             child.wait()
         for containers in self.held:

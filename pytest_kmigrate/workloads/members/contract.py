@@ -11,15 +11,29 @@ from typing import Any
 from pytest_kmigrate.model.errors import ClusterError
 
 MOST_SHOWN = 200
+_BELIEVED_NS = 120_000_000_000
+"""A line may be read so long after it was printed; what claims more has another clock."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line: its name, when it was printed (None: the member does not say), and its other keys."""
+    """One line: its name, when it was printed (None: the member does not report it), and its other keys."""
 
     name: str
     ns: int | None
     data: Mapping[str, Any] = field(default_factory=dict)
+
+    def printed_ns(self, now_ns: int, clock_ns: int) -> int:
+        """When it was printed by the monotonic clock, for a line that was read ``now_ns``, at ``clock_ns`` since 1970.
+
+        Kafka's VerifiableConsumer has ``timestamp``, in milliseconds since 1970, in place of ``ns``. A line that has
+        neither was printed when it was read.
+        """
+        if self.ns is not None:
+            return self.ns
+        given = self.data.get("timestamp")
+        ago_ns = clock_ns - int(given) * 1_000_000 if isinstance(given, int) else 0
+        return now_ns - ago_ns if 0 < ago_ns < _BELIEVED_NS else now_ns
 
     @property
     def partitions(self) -> list[list[object]]:

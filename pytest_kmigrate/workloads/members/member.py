@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
 
-import psutil
-
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.members import HowEnded, MemberEnded, MemberPaused, MemberResumed, MemberStarted
 from pytest_kmigrate.waiting import PATIENCE_S, until
 from pytest_kmigrate.workloads.members.contract import MOST_SHOWN, Line, line_of
+from pytest_kmigrate.workloads.members.processes import processes_of, signal_all, stand_still
 from pytest_kmigrate.workloads.members.reporting import Reports, Rows
 
 ENDED_WITHIN_S = 10.0
 """What the contract allows for an orderly end."""
+
+_READ_WITHIN_S = 5.0
+"""How long what a member printed last may take to be read when its process has ended."""
 
 _ENDED_BY_SIGTERM = 128 + signal.SIGTERM
 """The exit status of a JVM that SIGTERM ended in order."""
@@ -31,7 +33,7 @@ REFUSED = 2
 """The exit status of a member that refuses its settings."""
 
 Spawn = Callable[[Sequence[str], Path], Popen[bytes]]
-"""Starts a process that ends with the cluster; its stderr is appended to the file."""
+"""Starts a process, in a group of its own, that ends with the cluster; its stderr is appended to the file."""
 
 
 @dataclass(frozen=True)
@@ -104,15 +106,15 @@ class RunningMember:
     @property
     def stands_still(self) -> bool:
         """Whether it is paused."""
-        return self.alive and bool(psutil.Process(self._pid).status() == psutil.STATUS_STOPPED)
+        return self.alive and stand_still(self._pid)
 
     def memory_mb(self) -> float:
-        """The memory of its process that is resident."""
-        return float(psutil.Process(self._pid).memory_info().rss) / 1e6
+        """The memory of its processes that is resident."""
+        return sum(float(each.memory_info().rss) for each in processes_of(self._pid)) / 1e6
 
     def connections_to(self, port: int) -> int:
-        """How many TCP connections it has to this port, wherever."""
-        known = psutil.Process(self._pid).net_connections(kind="tcp")
+        """How many TCP connections its processes have to this port, wherever."""
+        known = [one for each in processes_of(self._pid) for one in each.net_connections(kind="tcp")]
         return sum(bool(each.raddr) and each.raddr.port == port for each in known)
 
     def start(self) -> None:
@@ -126,7 +128,13 @@ class RunningMember:
         words = ["--kind", self.kind, "--settings", str(file), "--topics", topics, "--hosts", str(hosts)]
         words += ["--listener"] if settings.has_listener else []
         self.client, self._is_up, self._how = self._place.number(), False, "died"
-        self._process = self._place.spawn([*self._command, *words], self._errors)
+        try:
+            self._process = self._place.spawn([*self._command, *words], self._errors)
+        except OSError as error:
+            raise WrongUseError(
+                f"the command of {self.kind}: expected a program that this machine can start; got "
+                f"{self._command[0]!r}: {error.strerror}"
+            ) from error
         self._reading = threading.Thread(target=self._read, args=(self._process,), name=self.name, daemon=True)
         self._reading.start()
 
@@ -145,10 +153,23 @@ class RunningMember:
         until(lambda: self._is_up, awaited=f"{self.name} constructed", within_s=within_s, abort=must_live)
 
     def await_ended(self, within_s: float = ENDED_WITHIN_S) -> int:
-        """Return its exit status when it has ended and its end is recorded."""
+        """Return its exit status when it has ended and its end is recorded.
+
+        What it left behind and still prints is killed, which is recorded as its death. ClusterError where even that
+        does not end its output.
+        """
         until(lambda: not self.alive, awaited=f"{self.name} ended", within_s=within_s)
         if self._reading is not None:
-            self._reading.join()
+            self._reading.join(_READ_WITHIN_S)
+            if self._reading.is_alive():
+                self._how = "died" if self._how == "stopped" else self._how
+                signal_all(self._pid, signal.SIGKILL)
+                self._reading.join(_READ_WITHIN_S)
+            if self._reading.is_alive():
+                raise ClusterError(
+                    f"{self.name}: expected its output to end with its process; a process that it started, and that "
+                    "left its group, keeps it open: start the consumer in the foreground"
+                )
         return self._status
 
     def order(self, what: str) -> None:
@@ -179,18 +200,18 @@ class RunningMember:
             self._process.wait(within_s)
         except TimeoutExpired:
             self._how = "died"
-            self._process.kill()
+            self._signal(signal.SIGKILL)
         self.await_ended()
 
     def kill(self) -> None:
-        """SIGKILL; returns when it is gone."""
+        """SIGKILL, to its command and all that this started; returns when it is gone."""
         if self.alive:
             self._how = "killed"
             self._signal(signal.SIGKILL)
         self.await_ended()
 
     def pause(self) -> None:
-        """SIGSTOP."""
+        """SIGSTOP, to its command and all that this started."""
         self._signal(signal.SIGSTOP)
         until(lambda: self.stands_still, awaited=f"{self.name} paused", within_s=PATIENCE_S)
         self._place.recorder.record(MemberPaused(self.name))
@@ -203,7 +224,7 @@ class RunningMember:
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self.alive:
-            self._process.send_signal(number)
+            signal_all(self._pid, number)
 
     @property
     def _pid(self) -> int:
@@ -221,10 +242,10 @@ class RunningMember:
         rows = self._place.rows(self.name, self.client)
         reports = Reports(self.name, self.client, self.settings.group, self._place.recorder, rows)
         for text in process.stdout:
-            now_ns = time.monotonic_ns()
+            now_ns, clock_ns = time.monotonic_ns(), time.time_ns()
             try:
                 line = line_of(text.decode("utf-8", "replace"))
-                self._take(line, reports, (line.ns or now_ns) - self._place.start_ns)
+                self._take(line, reports, line.printed_ns(now_ns, clock_ns) - self._place.start_ns)
             except (ClusterError, KeyError, TypeError, ValueError) as error:
                 wrong = f"expected the key {error} in {text[:MOST_SHOWN]!r}" if type(error) is KeyError else str(error)
                 self._place.recorder.record(HarnessTrouble(f"a line of {self.name}", wrong))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import PIPE, Popen
 
+import psutil
 import pytest
 
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
@@ -16,6 +17,7 @@ from pytest_kmigrate.model.operations import OperationKind
 from pytest_kmigrate.recording.operation_parts import PartWriter, read_operations
 from pytest_kmigrate.waiting import until
 from pytest_kmigrate.workloads.clients.record_value import decode, encode_as_text
+from pytest_kmigrate.workloads.members import member as member_module
 from pytest_kmigrate.workloads.members.contract import line_of
 from pytest_kmigrate.workloads.members.member import MemberPlace, MemberSettings, RunningMember
 from tests.unit.fakes import MemoryRecorder
@@ -62,7 +64,7 @@ def play(tmp_path: Path, recorder: MemoryRecorder) -> Iterator[Play]:
     def spawn(argv: object, errors: Path) -> Popen[bytes]:
         errors.parent.mkdir(exist_ok=True)
         with errors.open("ab") as said:
-            spawned.append(Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said))  # type: ignore[call-overload]
+            spawned.append(Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said, process_group=0))  # type: ignore[call-overload]
         return spawned[-1]
 
     numbers = itertools.count(1)
@@ -152,6 +154,74 @@ def test_a_member_is_paused_killed_and_started_again(play: Play, recorder: Memor
     member.await_started(20)
     assert [event.data["client"] for event in recorder.of(EventKind.MEMBER_STARTED)] == [1, 2]
     member.stop()
+
+
+BEHIND_A_SCRIPT = """
+import os, subprocess
+def wrapped():
+    child = subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'])
+    print('{"name": "child", "pid": %d}' % child.pid, flush=True)
+    return child
+"""
+
+
+def pid_of_child(recorder: MemoryRecorder) -> int:
+    """What the script started, as it printed it."""
+    (event,) = until(lambda: recorder.of(EventKind.MEMBER_REPORTED), awaited="the script's child", within_s=20)
+    return int(event.data["content"]["pid"])  # type: ignore[index, call-overload]
+
+
+def test_a_start_script_is_stopped_and_killed_with_its_consumer(play: Play, recorder: MemoryRecorder) -> None:
+    """A script without ``exec`` leaves the JVM as its child, which a signal to the script alone would not reach."""
+    member = play(AT_WORK[:1], f"{BEHIND_A_SCRIPT}\nsys.exit(wrapped().wait())")
+    member.start()
+    child = psutil.Process(pid_of_child(recorder))
+    member.pause()
+    assert child.status() == psutil.STATUS_STOPPED
+    member.resume()
+    until(lambda: child.status() != psutil.STATUS_STOPPED, awaited="the consumer going on", within_s=5)
+    member.kill()
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+    assert [event.data["how"] for event in recorder.of(EventKind.MEMBER_ENDED)] == ["killed"]
+
+
+@pytest.mark.parametrize("session", ["", "start_new_session=True, "])
+def test_a_script_that_ends_before_its_consumer_is_a_death(
+    play: Play, recorder: MemoryRecorder, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The consumer goes on, and prints into a pipe that nothing ends: it is killed, or named if it cannot be found."""
+    monkeypatch.setattr(member_module, "_READ_WITHIN_S", 0.5)
+    script = BEHIND_A_SCRIPT.replace("import sys; sys.stdin.read()", "import time; time.sleep(30)")
+    script = script.replace("'])", f"'], {session.rstrip(', ')})")
+    member = play(AT_WORK[:1], f"{script}\nwrapped()\n{UNTIL_STOPPED}\nos._exit(0)")
+    member.start()
+    child = psutil.Process(pid_of_child(recorder))
+    if session:
+        with pytest.raises(ClusterError, match="MEZKCC-1: expected its output to end with its process"):
+            member.stop()
+        child.kill()
+    else:
+        member.stop()
+    until(lambda: recorder.of(EventKind.MEMBER_ENDED), awaited="its end", within_s=5)
+    assert [event.data["how"] for event in recorder.of(EventKind.MEMBER_ENDED)] == ["died"]
+
+
+def test_a_command_that_is_not_there_is_named(play: Play) -> None:
+    """With the kind that it was to run, not by a number of an error alone."""
+    member = play()
+    member._command = ["/no/such/program"]
+    with pytest.raises(WrongUseError, match=r"the command of MEZKCC: .*got '/no/such/program': No such file"):
+        member.start()
+
+
+def test_a_line_without_a_monotonic_time_has_its_timestamp() -> None:
+    """As Kafka's VerifiableConsumer prints it: a line may be read long after it was printed."""
+    second = 1_000_000_000
+    line = line_of('{"name": "n", "timestamp": 50000}')
+    assert line.printed_ns(100 * second, 52 * second) == 98 * second
+    assert line.printed_ns(100 * second, 49 * second) == 100 * second  # by a clock that goes wrong
+    assert line_of('{"name": "n", "timestamp": 1, "ns": 7}').printed_ns(100 * second, 52 * second) == 7
+    assert line_of('{"name": "n", "timestamp": "soon"}').printed_ns(100, 52 * second) == 100
 
 
 def test_what_is_no_line_is_trouble_of_the_harness(play: Play, recorder: MemoryRecorder) -> None:

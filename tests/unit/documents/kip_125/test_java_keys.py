@@ -68,7 +68,9 @@ def test_a_consumer_is_constructed_with_javas_keys() -> None:
 
 def test_words_of_librdkafka_remain() -> None:
     """A key that neither client knows is left to the client's own refusal."""
-    assert for_librdkafka({"partition.assignment.strategy": "roundrobin", "fetch.wait.max.ms": "5", "no.such": "1"}) == {
+    assert for_librdkafka(
+        {"partition.assignment.strategy": "roundrobin", "fetch.wait.max.ms": "5", "no.such": "1"}
+    ) == {
         "partition.assignment.strategy": "roundrobin",
         "fetch.wait.max.ms": "5",
         "no.such": "1",
@@ -99,7 +101,10 @@ def test_a_login_and_stores_in_pem_are_taken() -> None:
     ("given", "expected"),
     [
         ({"ssl.truststore.location": "/jks"}, "coordination.migration.ssl.truststore.type: expected PEM"),
-        ({"partition.assignment.strategy": "com.example.Mine"}, r"partition.assignment.strategy: .*got 'com.example.Mine'"),
+        (
+            {"partition.assignment.strategy": "com.example.Mine"},
+            "strategy: .*got 'com.example.Mine'",
+        ),
     ],
 )
 def test_what_this_client_cannot_do_is_refused_by_its_key(given: dict[str, str], expected: str) -> None:
