@@ -148,16 +148,14 @@ def _unknown(group: str, znodes: Znodes, zookeeper: str) -> str:
 
 def _refusal(group: str, mode: str, seen: _Group) -> str:
     """Why a group must not follow this mode now; empty: it may."""
-    if mode == ZOOKEEPER:
+    if mode == ZOOKEEPER and seen.plain:
         return (
-            seen.plain
-            and (
-                f"{group}: expected no plain KafkaConsumer in the group before ZooKeeper decides, or partitions "
-                f"are read twice; there are {', '.join(sorted(seen.plain))}: replace them by members with "
-                "migration first"
-            )
-            or ""
+            f"{group}: expected no plain KafkaConsumer in the group before ZooKeeper decides, or partitions "
+            f"are read twice; there are {', '.join(sorted(seen.plain))}: replace them by members with "
+            "migration first"
         )
+    if mode == ZOOKEEPER:
+        return ""
     if not seen.migrating:
         return (
             f"{group}: expected a member with migration, which follows the mode; there is none: replace the "

@@ -193,7 +193,7 @@ def test_a_wrong_file_is_one_error(more: list[str], expected: str) -> None:
 def test_a_store_that_the_client_cannot_read_is_refused() -> None:
     """By its key, before anything is asked."""
     servers = Servers("zk:2181", "b:9092", {"ssl.truststore.location": "/jks"})
-    with pytest.raises(WrongUseError, match="--client: ssl.truststore.type: expected PEM"):
+    with pytest.raises(WrongUseError, match=r"--client: ssl\.truststore\.type: expected PEM"):
         operator(tree("c1")).status("g", servers)
 
 
