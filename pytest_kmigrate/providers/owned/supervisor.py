@@ -113,7 +113,7 @@ class Supervisor:
     def __init__(self, scratch: str) -> None:
         self.scratch = scratch
         self.children: dict[int, subprocess.Popen[bytes]] = {}
-        self.adopted: dict[int, int] = {}
+        self.adopted: list[tuple[int, int]] = []
         self.held: list[Held] = []
         self.keep = False
 
@@ -133,7 +133,7 @@ class Supervisor:
 
     def _adopt(self, pid: int) -> None:
         with suppress(ProcessLookupError):  # it has ended already
-            self.adopted[pid] = os.pidfd_open(pid)
+            self.adopted.append((pid, os.pidfd_open(pid)))
 
     def _hold(self, order: dict[str, object]) -> dict[str, object]:
         try:
@@ -173,7 +173,7 @@ class Supervisor:
         for pid in self.children:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        for pid, held in self.adopted.items():
+        for pid, held in self.adopted:
             with suppress(ProcessLookupError):
                 is_leader = os.getpgid(pid) == pid
                 signal.pidfd_send_signal(held, signal.SIGKILL)

@@ -131,10 +131,25 @@ def test_an_adopted_process_that_ended_is_forgotten() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as ours:
         assert held.obey({"do": "adopt", "pid": ours.pid}) == {}
     with pytest.raises(ProcessLookupError):
-        signal.pidfd_send_signal(held.adopted[0], signal.SIGKILL)
+        signal.pidfd_send_signal(held.adopted[0][1], signal.SIGKILL)
     assert held.obey({"do": "adopt", "pid": ours.pid}) == {}
     assert len(held.adopted) == 1
     held.end()
+
+
+def test_an_adopted_process_takes_its_group_along(supervision: Supervision) -> None:
+    """Such as a start script whose consumer is its child."""
+    script = "import subprocess, sys; print(subprocess.Popen(['sleep', '300']).pid, flush=True); sys.stdin.read()"
+    ours = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
+    )
+    assert ours.stdout is not None
+    child = int(ours.stdout.readline())
+    supervision.adopt(ours.pid)
+    supervision.end()
+    until(lambda: gone(child), awaited="the end of what it started", within_s=10)
+    with ours:
+        ours.kill()
 
 
 def test_an_adopted_process_ends_with_the_rest(supervision: Supervision) -> None:
