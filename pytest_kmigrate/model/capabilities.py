@@ -3,11 +3,12 @@
 import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_kmigrate.model.errors import NotApplicableError
-from pytest_kmigrate.model.event import Recorder
-from pytest_kmigrate.model.events.evidence import CapabilityLacking
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.model.event import Recorder
 
 
 class Capability(enum.StrEnum):
@@ -98,8 +99,10 @@ def with_implied(offered: Iterable[str]) -> frozenset[str]:
     return named | {less for more, less in _IMPLIED.items() if more in named}
 
 
-def require(offered: frozenset[Capability], needs: Needs, what: object, recorder: Recorder) -> None:
+def require(offered: frozenset[Capability], needs: Needs, what: object, recorder: "Recorder") -> None:
     """NotApplicableError, recorded and naming the capabilities, where ``what`` needs more than is offered."""
+    from pytest_kmigrate.model.events.evidence import CapabilityLacking  # noqa: PLC0415 - not at pytest's start
+
     if lacking := sorted(needs - offered):
         recorder.record(CapabilityLacking(str(what), lacking))
         raise NotApplicableError(not_offered(str(what), lacking))

@@ -1,12 +1,15 @@
 """Pytest's own lines and those of progress, kept apart: whenever pytest writes of a test, progress gives way."""
 
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_kmigrate.plugin.identity import Worker
 from pytest_kmigrate.plugin.terminal import TERMINAL, Showing, Terminal
-from pytest_kmigrate.plugin.workers import Desk, FarTerminal
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.plugin.workers import Desk
 
 _ADDRESS = "kmigrate_progress"
 
@@ -22,6 +25,8 @@ def display(config: pytest.Config) -> None:
         terminal.is_silent |= hasattr(config, "workerinput")
         config.pluginmanager.register(_Display(config, terminal), "kmigrate-display")
         return
+    from pytest_kmigrate.plugin.workers import FarTerminal
+
     far = FarTerminal(address, config.workerinput["workerid"])  # type: ignore[attr-defined]  # of pytest-xdist
     config.pluginmanager.unregister(terminal)
     config.pluginmanager.register(far, TERMINAL)
@@ -29,8 +34,8 @@ def display(config: pytest.Config) -> None:
 
 def terminal_of(config: pytest.Config) -> Showing:
     """Where progress is shown."""
-    terminal = config.pluginmanager.get_plugin(TERMINAL)
-    assert isinstance(terminal, Terminal | FarTerminal)
+    terminal: Showing | None = config.pluginmanager.get_plugin(TERMINAL)
+    assert terminal is not None
     return terminal
 
 
@@ -85,6 +90,8 @@ class _Display:
     def pytest_configure_node(self, node: Worker) -> None:
         """Give a worker of pytest-xdist the address of this process."""
         if self._desk is None:
+            from pytest_kmigrate.plugin.workers import Desk
+
             self._desk = Desk(self._terminal)
         node.workerinput[_ADDRESS] = self._desk.address
 

@@ -1,7 +1,6 @@
 """Which test it is, in which session, and how pytest is asked for it again."""
 
 import os
-import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from pytest_kmigrate.model.errors import RunFolderError
-from pytest_kmigrate.recording.identity import module_in_suites
 
 if TYPE_CHECKING:
     from pytest_kmigrate.recording.sessions import Session
@@ -28,11 +26,15 @@ class Worker(Protocol):
 
 def identity_of(item: pytest.Item) -> str:
     """Module and name of a test: the same wherever pytest was started, whatever its root folder."""
+    from pytest_kmigrate.recording.identity import module_in_suites
+
     return f"{module_in_suites(item.path) or _module(item)}::{_name(item)}"
 
 
 def words_for(item: pytest.Item) -> tuple[str, ...]:
     """What to call pytest with: a suite of the package from anywhere, another test from where pytest was started."""
+    from pytest_kmigrate.recording.identity import module_in_suites
+
     if module_in_suites(item.path):
         return ("--pyargs", identity_of(item))
     return (f"{os.path.relpath(item.path, item.config.invocation_params.dir)}::{_name(item)}",)
@@ -50,6 +52,8 @@ def _name(item: pytest.Item) -> str:
 
 def begun_session(item: pytest.Item, runs: Path, tests: Callable[[], Sequence[str]]) -> "Session":
     """The session of this process; the folder of runs notes it, with all its tests, when the first run is to begin."""
+    import secrets
+
     from pytest_kmigrate.recording.sessions import Session, begin_session
 
     if _BEGUN not in item.config.stash:
@@ -74,13 +78,20 @@ def end_begun_session(config: pytest.Config, status: int) -> None:
         end_session(runs, session, status)
 
 
+def has_begun_runs(config: pytest.Config) -> bool:
+    """Whether this session has runs, or workers that may have some."""
+    return _BEGUN in config.stash or _OF_WORKERS in config.stash
+
+
 def runs_of_session(config: pytest.Config, runs: Path) -> list[Path]:
     """The folders of the runs that began in this session, also in its workers; none if its notes cannot be read."""
+    session = config.stash[_BEGUN][1].id if _BEGUN in config.stash else config.stash.get(_OF_WORKERS, None)
+    if session is None:
+        return []
     from pytest_kmigrate.recording.sessions import SESSIONS, recorded_sessions
 
     file = runs / SESSIONS
-    session = config.stash[_BEGUN][1].id if _BEGUN in config.stash else config.stash.get(_OF_WORKERS, None)
-    if session is None or not file.is_file():
+    if not file.is_file():
         return []
     with suppress(RunFolderError):
         recorded = recorded_sessions(file.read_bytes(), str(file))

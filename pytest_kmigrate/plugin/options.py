@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.catalogue import profiles
 from pytest_kmigrate.providers.choosing import OF_ONE_FILE, PROVIDERS
 
 DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
@@ -90,8 +89,15 @@ def are_given(config: pytest.Config) -> bool:
     )
 
 
+def is_kept(config: pytest.Config) -> bool:
+    """Whether clusters stay up; unlike ``options_of`` it costs nothing in a session that does not use us."""
+    return _is_set(config, "keep")
+
+
 def options_of(config: pytest.Config) -> Options:
     """The checked options; pytest.UsageError says what was expected."""
+    from pytest_kmigrate.catalogue import profiles  # not at pytest's start
+
     seed = _chosen(config, "seed") or ""
     provider = _chosen(config, "provider") or ""
     profile = _chosen(config, "profile") or ""

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.plugin.options import options_of
+from pytest_kmigrate.plugin.identity import has_begun_runs, runs_of_session
+from pytest_kmigrate.plugin.options import is_kept, options_of
 
 _COLOURS = {"CONFORMS": "green", "VIOLATES": "red", "INCONCLUSIVE": "yellow"}
 
@@ -14,9 +15,9 @@ def summarize(reporter: pytest.TerminalReporter, *, is_interrupted: bool) -> Non
     """Print one line per judged test, run that was interrupted and kept cluster; nothing when there was none."""
     rows = _reported(reporter)
     _verdicts(reporter, rows)
-    if is_interrupted:
+    if is_interrupted and has_begun_runs(reporter.config):
         _interrupted(reporter, {Path(folder).name for folder, _ in rows.values()})
-    if options_of(reporter.config).keep:
+    if is_kept(reporter.config):
         _kept(reporter)
 
 
@@ -59,8 +60,6 @@ def _verdicts(reporter: pytest.TerminalReporter, rows: Mapping[str, tuple[str, s
 
 def _interrupted(reporter: pytest.TerminalReporter, judged: Container[str]) -> None:
     """A test that was ended by Ctrl-C has evidence and no report."""
-    from pytest_kmigrate.plugin.identity import runs_of_session
-
     runs = runs_of_session(reporter.config, options_of(reporter.config).runs)
     folders = [folder for folder in runs if folder.name not in judged]
     if not folders:

@@ -4,14 +4,16 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.software import Software, software_for
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 
 
 class Provision(Protocol):
@@ -26,7 +28,7 @@ class Provision(Protocol):
         *,
         rules: Path | None,
         keep: Callable[[], bool],
-    ) -> AbstractContextManager[OwnedCluster]: ...
+    ) -> "AbstractContextManager[OwnedCluster]": ...
 
 
 class OwnedProvider:
@@ -67,6 +69,6 @@ class OwnedProvider:
         *,
         rules: Path | None = None,
         keep: Callable[[], bool] = lambda: False,
-    ) -> AbstractContextManager[OwnedCluster]:
+    ) -> "AbstractContextManager[OwnedCluster]":
         """A cluster of JVMs, not started yet."""
         return self.make(topology, self.software(topology), recorder, logs, rules=rules, keep=keep)
