@@ -4,8 +4,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pytest_kmigrate.checkers.controllers.quorum_stops import without_quorum
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import faults_during, when
+from pytest_kmigrate.checkers.evidence.replicas import served_ns
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, RecordedState, has_log_images, log_images
 from pytest_kmigrate.documents.kip_866.phases import LEGAL_EDGES, ZkMigrationState
@@ -126,9 +128,9 @@ def _transaction_of(log: LogImage, state: RecordedState) -> tuple[int, int] | No
 
 
 def _left_open(history: History, logs: Sequence[LogImage]) -> Iterator[Violation]:
-    """Transactions open in two images far apart; a fault may be what keeps one open."""
+    """Transactions open in two images far apart; a fault, or a stop of the quorum, may be what keeps one open."""
     for before, after in itertools.combinations(logs, 2):
-        age_ns = after.began_ns - before.ended_ns
+        age_ns = served_ns(before.ended_ns, after.began_ns, without_quorum(history))
         is_same = (before.life, before.open_since) == (after.life, after.open_since)
         if before.open_since is None or not is_same or age_ns < _LONG_NS:
             continue

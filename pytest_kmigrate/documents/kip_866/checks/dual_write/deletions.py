@@ -1,8 +1,10 @@
 """Check of topics whose deletion was pending at the take-over: it is finished in ZooKeeper, too."""
 
 from pytest_kmigrate.checkers.controllers.lives import life_starts_ns
+from pytest_kmigrate.checkers.controllers.quorum_stops import without_quorum
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.replicas import served_ns
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.settled import (
     ZOOKEEPER,
@@ -30,7 +32,7 @@ def pending_deletions_leave_zookeeper(history: History) -> Verdict:
     """Of a topic whose deletion was pending when KRaft took over, ZooKeeper holds nothing any more in dual write.
 
     Pending is what ``/admin/delete_topics`` listed at the take-over. The topic must leave it and ``/brokers/topics`` in
-    60 s; in the images of ZooKeeper its configs must be gone, too.
+    60 s in which the quorum was not stopped; in the images of ZooKeeper its configs must be gone, too.
     """
     rows = ByRequirement("pending_deletions_leave_zookeeper", _ROW)
     looked = 0
@@ -48,7 +50,7 @@ def _judge(history: History, rows: ByRequirement, topic: str, since_ns: int, lif
     seen = {path: _children(history, path, until_ns) for path in (_PENDING, _TOPICS)}
     left = [f"{path}/{topic}" for path, children in seen.items() if topic in children]
     left += [] if left else sorted(_configs_left(history, topic, life))
-    if left and until_ns - since_ns < _DONE_NS:
+    if left and served_ns(since_ns, until_ns, without_quorum(history)) < _DONE_NS:
         return False
     if left:
         observed = f"{' and '.join(left)} is still there"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import DEPROVISIONING, life_at, life_starts_ns, processes, roles
-from pytest_kmigrate.checkers.controllers.taken_back import taken_back_ns
+from pytest_kmigrate.checkers.controllers.quorum_stops import taken_back_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation

@@ -12,6 +12,7 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.probes.metadata_replay import image_from_records
 from tests.unit.checkers.histories import event, fault, history, snapshot
+from tests.unit.documents.kip_866.checks.nodes import controller, stopped
 from tests.unit.probes.real_data import records
 
 Log = list[dict[str, Any]]
@@ -169,8 +170,17 @@ def test_a_transaction_that_stays_open_violates() -> None:
         seen(REAL, REAL),
         seen(OPEN, OPEN, more=fault(9_000, "hold(controller)")),
         seen(OPEN, OPEN, more=[event(EventKind.STEP_ENDED, 9_000, step="deprovision-controllers", outcome="done")]),
+        seen(OPEN, OPEN, more=[controller(0), stopped(9_000, "controller-3000"), controller(35_000)]),
     ],
-    ids=["seen once", "seen twice in a short time", "ended later", "ended before", "under a fault", "of another log"],
+    ids=[
+        "seen once",
+        "seen twice in a short time",
+        "ended later",
+        "ended before",
+        "under a fault",
+        "of another log",
+        "no controller ran",
+    ],
 )
 def test_a_copy_under_way_is_none_that_stays_open(run: History) -> None:
     """An image is an instant: the copy may have been going on, or a fault may have held it."""

@@ -10,6 +10,7 @@ from pytest_kmigrate.model.history import ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event
 from tests.unit.documents.kip_866.checks.migrated import migrated, zookeeper
+from tests.unit.documents.kip_866.checks.nodes import controller, stopped
 
 LONG = [event(EventKind.CHECKS, 80_000)]
 
@@ -24,6 +25,7 @@ PENDING = [
     children(6_000, "/admin/delete_topics", "gone"),
 ]
 LATE = [PENDING[0], children(10_500, "/admin/delete_topics", "gone")]
+WITHOUT_CONTROLLERS = [controller(0), stopped(30_000, "controller-3000"), controller(65_000)]
 DONE = [children(12_000, "/brokers/topics", "orders"), children(12_000, "/admin/delete_topics")]
 
 
@@ -49,8 +51,8 @@ def test_configs_that_stay_violate() -> None:
 
 @pytest.mark.parametrize(
     ("events", "znodes"),
-    [([], PENDING), (LONG, PENDING[:1]), (LONG, LATE)],
+    [([], PENDING), (LONG, PENDING[:1]), (LONG, LATE), ([*LONG, *WITHOUT_CONTROLLERS], PENDING)],
 )
 def test_without_a_pending_deletion_or_time_nothing_is_proved(events: list[Event], znodes: list[ZnodeChange]) -> None:
-    """Vacuous: the run ended soon; nothing was pending; it was deleted later."""
+    """Vacuous: the run ended soon; nothing was pending; it was deleted later; no controller ran for long enough."""
     assert pending_deletions_leave_zookeeper.judge(migrated(events, znodes=znodes)).outcome is Outcome.INCONCLUSIVE

@@ -1,13 +1,13 @@
-"""Control taken back by hand: an operator stops the quorum, and deletes the znode that keeps brokers from office."""
-
-from collections.abc import Iterator
+"""Stops of the quorum by an operator: no controller can lead then, and control may be taken back by hand."""
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import plays, roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untampered
 from pytest_kmigrate.checkers.evidence.moments import faults_during
+from pytest_kmigrate.checkers.evidence.replicas import Spans
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.topology import Role
 
 _SEEN_WITHIN_NS = 5_000_000_000
@@ -21,7 +21,7 @@ def taken_back_ns(history: History) -> list[int]:
     Stopped: fewer controllers run than are needed to elect one, none of those that are missing died by itself, and no
     fault was in force meanwhile.
     """
-    stopped = list(_without_quorum(history))
+    stopped = without_quorum(history)
     changes = [each for each in untampered(history, CONTROLLER) if _is_given_up(history, each)]
     return [
         each.at_ns
@@ -35,11 +35,16 @@ def _is_given_up(history: History, change: ZnodeChange) -> bool:
     return change.data is None or roles(history).get(f"broker-{holder}") == Role.BROKER
 
 
-def _without_quorum(history: History) -> Iterator[tuple[int, int]]:
-    """From when to when the stopped controllers left too few of those that ever ran to elect one."""
+@kept
+def without_quorum(history: History) -> Spans:
+    """From when to when stops left too few controllers of those that ever ran to elect one.
+
+    Those that die by themselves, or are paused, count as if they ran.
+    """
     known = {node for node, role in roles(history).items() if plays(role, Role.CONTROLLER)}
     stopped: set[str] = set()
     since_ns: int | None = None
+    found: list[tuple[int, int]] = []
     for event in history.of(EventKind.NODE_STARTED, EventKind.NODE_STOPPED):
         node = str(event.node)
         if node not in known:
@@ -49,7 +54,6 @@ def _without_quorum(history: History) -> Iterator[tuple[int, int]]:
         if is_lost and since_ns is None:
             since_ns = event.at_ns - (_SEEN_WITHIN_NS if event.data.get("how") == _GONE else 0)
         elif not is_lost and since_ns is not None:
-            yield since_ns, event.at_ns
+            found.append((since_ns, event.at_ns))
             since_ns = None
-    if since_ns is not None:
-        yield since_ns, history.end_ns + 1
+    return [*found, *([] if since_ns is None else [(since_ns, history.end_ns + 1)])]
