@@ -27,6 +27,7 @@ __all__ = [
     "join",
     "migration",
     "new_producer_ids",
+    "old_versions_taken",
     "password_of",
     "quorum_leader",
     "recorded_states",
@@ -58,6 +59,14 @@ def in_control(kmigrate_run: "Run") -> "Callable[[], str | None]":
     from pytest_kmigrate.documents.kip_866.view import controller_in_zookeeper
 
     return lambda: controller_in_zookeeper(kmigrate_run.cluster, kmigrate_run.scene.znodes)
+
+
+@pytest.fixture
+def old_versions_taken(admin_of: "Callable[[str], Peer]") -> "Callable[[str], dict[str, list[int]]]":
+    """``old_versions_taken("broker-0")``: the versions of control requests from before KIP-866 that a broker reads."""
+    from pytest_kmigrate.wire.old_control_requests import versions_taken
+
+    return lambda name: versions_taken(admin_of(name))
 
 
 @pytest.fixture

@@ -93,11 +93,11 @@ def test_requests_that_controllers_must_refuse_before_the_takeover(
 
 @pytest.mark.sample
 @pytest.mark.topology("zk1-broker1-spares")
-@pytest.mark.requirement("K866-MV-rpc-gating")
+@pytest.mark.requirement("K866-MV-rpc-gating", "K866-RPC-old-versions-kept")
 def test_new_versions_of_control_requests_wait_for_the_protocol(
-    migration, zookeeper, stub, admin_of, control_versions, expect, verify
+    migration, zookeeper, stub, admin_of, control_versions, old_versions_taken, expect, verify
 ):
-    """A broker in control speaks the protocol of 3.3 to another one, and after its restart that of 3.4."""
+    """A broker in control speaks the protocol of 3.3 to another one, then that of 3.4; it takes all older versions."""
     _speak(migration, "3.3")
     zookeeper.create_ephemeral("/brokers/ids/9", stub.znode())
     _create_and_delete(admin_of, expect, "older")
@@ -105,6 +105,7 @@ def test_new_versions_of_control_requests_wait_for_the_protocol(
         "versions of control requests under the protocol of 3.3",
         lambda: control_versions("older"),
         equals={"LeaderAndIsr": [6], "StopReplica": [3], "UpdateMetadata": [7]},
+        requirements=["K866-MV-rpc-gating"],
     )
     _speak(migration, "3.4")
     _create_and_delete(admin_of, expect, "newer")
@@ -112,6 +113,13 @@ def test_new_versions_of_control_requests_wait_for_the_protocol(
         "versions of control requests under the protocol of 3.4",
         lambda: control_versions("newer"),
         equals={"LeaderAndIsr": [7], "StopReplica": [4], "UpdateMetadata": [8]},
+        requirements=["K866-MV-rpc-gating"],
+    )
+    expect(
+        "the versions from before KIP-866 that the broker takes",
+        lambda: old_versions_taken("broker-0"),
+        equals={"LeaderAndIsr": [*range(7)], "StopReplica": [*range(4)], "UpdateMetadata": [*range(8)]},
+        requirements=["K866-RPC-old-versions-kept"],
     )
 
     verify()

@@ -203,11 +203,11 @@ def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
 
 @pytest.mark.since("3.5.0")  # of the version of AlterPartition that is sent
 @pytest.mark.topology("zk1-broker3-controller1")
-@pytest.mark.requirement("K866-PROC-takeover-order", "K866-PROC-copy-no-broker-rpcs")
+@pytest.mark.requirement("K866-PROC-takeover-order", "K866-PROC-copy-no-broker-rpcs", "K866-DW-no-writes-during-copy")
 def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
     workload, cluster_metadata, migration, inject, controllers, created, answers_to_broker, in_control, expect, verify
 ):
-    """A topic is made when the controller is about to claim; before the copy ends it refuses what brokers ask for."""
+    """A topic is made when the controller is about to claim; before the copy ends it refuses what is asked for."""
     workload.await_acked(500)
     migration.advance_to(Phase.PREPARING)
     with (
@@ -225,6 +225,9 @@ def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
             requirements=["K866-PROC-takeover-order"],
         )
         copying.await_bitten()
+        cluster_metadata.change(per_s=5)
+        workload.await_acked(1000)
+        cluster_metadata.stop()
         expect(
             "the answers to a change of an ISR, a request for producer ids, and the creation of a topic",
             lambda: [*answers_to_broker(), _answer_to_creation(controllers()[0])],

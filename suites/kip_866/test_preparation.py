@@ -63,9 +63,9 @@ def test_controllers_wait_for_a_broker_that_died(workload, migration, join, inje
     "K866-FWD-enabled-by-version",
 )
 def test_brokers_that_are_ready_first_wait_for_the_quorum_and_for_each_other(
-    workload, cluster, migration, admin_of, broker_without_the_flag, created, expect, verify_clients
+    workload, cluster, cluster_metadata, migration, admin_of, broker_without_the_flag, created, expect, verify_clients
 ):
-    """Two brokers have the flag before there is a quorum; the third has it long after."""
+    """Two brokers have the flag before there is a quorum, the third long after; the outcome is as in any order."""
     expect(
         "the answer of a broker without the flag to the creation of a topic",
         lambda: raw_admin.create_topics_at(
@@ -94,10 +94,16 @@ def test_brokers_that_are_ready_first_wait_for_the_quorum_and_for_each_other(
         requirements=["K866-CONF-broker-flag-prerequisite"],
     )
     migration.advance_to(Phase.HYBRID)
-    workload.await_acked(500)
+    with cluster_metadata.changing("copied", sides=("log", "zookeeper", "brokers")):
+        workload.await_acked(500)
     workload.await_consumed(500)
 
-    verify_clients(checks.phase_reached(Phase.HYBRID))
+    verify_clients(
+        checks.phase_reached(Phase.HYBRID),
+        checks.metadata_equivalent("copied-log", "copied-zookeeper"),
+        checks.metadata_equivalent("copied-log", "copied-brokers", families=("topics", "partitions")),
+        checks.acknowledged_metadata_changes_present("copied-log"),
+    )
 
 
 @pytest.mark.topology("zk1-broker3-controller1")

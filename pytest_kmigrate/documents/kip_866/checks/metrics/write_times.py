@@ -1,20 +1,33 @@
-"""Check of the times that controllers report for their writes to ZooKeeper: they are there, and none is negative."""
+"""Check of the times that controllers report for their writes to ZooKeeper: they are as long as the writes took."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from pytest_kmigrate.catalogue import is_before
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST
+from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
+    claims,
+    data_of,
+    dual_writes,
+    position_set,
+)
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.history import History, Sample, Transaction
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
+_DELTA = "ZkWriteDeltaTimeMs"
+_SHORTEST_NS = 20_000_000
+"""A change that took less, by ZooKeeper's clock of milliseconds, may have been reported as 0 and more."""
+_GAP_NS = 1_000_000_000
+"""What a controller writes of one change comes closer together, also if ZooKeeper is far away."""
 _ROWS = {
     "ZkWriteSnapshotTimeMs": "K866-METRIC-ZkWriteSnapshotTimeMs",
-    "ZkWriteDeltaTimeMs": "K866-METRIC-ZkWriteDeltaTimeMs",
+    _DELTA: "K866-METRIC-ZkWriteDeltaTimeMs",
 }
 
 
@@ -24,9 +37,11 @@ def _were_asked_for(history: History) -> bool:
 
 @checker(*_ROWS.values(), in_every_run=_were_asked_for, anomaly="time of a write is none", needs=[Capability.METRICS])
 def write_times_are_times(history: History) -> Verdict:
-    """A controller in dual write exposes how long it wrote snapshots and changes, and no time is below zero.
+    """A controller in dual write exposes how long it wrote snapshots and changes, and the times are those of writes.
 
-    Judged of the histograms ``ZkWriteSnapshotTimeMs`` and ``ZkWriteDeltaTimeMs`` of each controller that counted any.
+    Judged of the histograms ``ZkWriteSnapshotTimeMs`` and ``ZkWriteDeltaTimeMs`` of each controller that counted any:
+    no time is below zero, and the longest for changes is at least half as long as ZooKeeper logged one change to take,
+    from its first transaction to its last. Changes that took less than 20 ms there show nothing of that.
     """
     rows = ByRequirement("write_times_are_times", *_ROWS.values())
     for metric, row in _ROWS.items():
@@ -50,13 +65,52 @@ def _judge(history: History, rows: ByRequirement, row: str, metric: str, samples
     counting = [each for each in asked if (each.values[f"{metric}.Count"] or 0) > 0]
     if not counting:
         return
-    rows.looked_at(row)
+    took_ns = _longest_delta_ns(history, counting)
+    if metric != _DELTA or took_ns >= _SHORTEST_NS:
+        rows.looked_at(row)
     for sample in counting:
         low = sample.values.get(f"{metric}.Min")
         if low is not None and low < 0:
             observed = f"{sample.node} reports {metric}.Min {low:g}"
             _violate(history, rows, row, sample, f"{metric} is a time", observed)
             return
+    high = counting[-1].values.get(f"{metric}.Max")
+    if metric == _DELTA and took_ns >= _SHORTEST_NS and high is not None and high * 1e6 < took_ns / 2:
+        expected = f"the longest {metric} is {took_ns / 2e6:.0f} ms at least"
+        observed = f"{counting[-1].node} reports {metric}.Max {high:g}; ZooKeeper logged a change of {span(took_ns)}"
+        _violate(history, rows, row, counting[-1], expected, observed)
+
+
+def _longest_delta_ns(history: History, counting: Sequence[Sample]) -> int:
+    """The longest time in which a controller wrote one change, while these samples of it were taken."""
+    since_ns, until_ns = counting[0].at_ns, counting[-1].at_ns
+    node = counting[0].node
+    spans = [(began, ended) for began, ended, writer in _deltas(history) if writer == node]
+    return max((ended - began for began, ended in spans if since_ns <= began and ended <= until_ns), default=0)
+
+
+def _deltas(history: History) -> Iterator[tuple[int, int, str]]:
+    """The first transaction of each change, its last one with data, and the controller.
+
+    The write that raises the offset ends a change. What came before a claim, or in another session, is no part of it.
+    """
+    by_session = {
+        each.transaction.session: f"controller-{each.controller}" for each in claims(history) if each.is_kraft
+    }
+    offset, session = -1, -1
+    of_change: list[Transaction] = []
+    for each in dual_writes(history):
+        if each.session != session:
+            session, of_change = each.session, []
+        if data_of(each):
+            of_change.append(each)
+        position = position_set(each)
+        if position is not None and position > offset:
+            # A change that was interrupted may have been given up: then two would look like one.
+            is_whole = all(after.at_ns - before.at_ns <= _GAP_NS for before, after in pairwise(of_change))
+            if len(of_change) > 1 and is_whole and session in by_session:
+                yield of_change[0].at_ns, of_change[-1].at_ns, by_session[session]
+            offset, of_change = position, []
 
 
 def _violate(history: History, rows: ByRequirement, row: str, sample: Sample, expected: str, observed: str) -> None:

@@ -32,14 +32,16 @@ _ENDED_NS = 5_000_000_000
 def recorded_states_mean_what_they_say(history: History) -> Verdict:
     """The states in the metadata log stand for what the controllers did, whatever their numbers.
 
-    PRE_MIGRATION is recorded before any metadata. Once ``/migration`` holds a place, the log's state is MIGRATION,
-    until it is POST_MIGRATION; that is recorded when the migration is finalized, and then ZooKeeper is left alone.
+    PRE_MIGRATION is recorded before any metadata. MIGRATION covers the copy: it is recorded before the first topic that
+    is copied. It is the log's state once ``/migration`` holds a place, for as long as that is written. POST_MIGRATION
+    is recorded when the migration is finalized, and then ZooKeeper is left alone.
     """
     rows = ByRequirement("recorded_states_mean_what_they_say", _PRE, _DURING, _POST, _FINALIZED)
     images = [log for log in log_images(history) if not log.begins_with_snapshot]
     places = [each for each in since_controllers(history, untampered(history, MIGRATION)) if _has_place(each)]
     for log in images:
         _judge_beginning(history, rows, log)
+        _judge_copy(history, rows, log)
         _judge_dual_write(history, rows, log, places)
         _judge_finalization(history, rows, log)
     _judge_quiet(history, rows, places)
@@ -61,16 +63,39 @@ def _judge_beginning(history: History, rows: ByRequirement, log: LogImage) -> No
     rows.violated(_PRE, _violation(history, log, "PRE_MIGRATION is recorded before any metadata", observed))
 
 
+def _judge_copy(history: History, rows: ByRequirement, log: LogImage) -> None:
+    """Whether the state of the copy was recorded before what was copied; of a log that the run began."""
+    state = log.copied
+    if state is None or state.offset <= log.inherited_until:
+        return
+    counts = ", ".join(f"{count} {kind}" for kind, count in state.outside.items())
+    first = log.hidden[0] if log.hidden else None
+    if first is None and not (counts and not log.has_transactions):
+        return
+    expected = "MIGRATION is recorded before what is copied, as it covers the copy"
+    if first is None:
+        rows.violated(_DURING, _violation(history, log, expected, f"MIGRATION is recorded after the copy of {counts}"))
+    elif first < state.offset:
+        observed = f"MIGRATION is recorded after the copy, at offset {state.offset}; topics are copied from {first} on"
+        rows.violated(_DURING, _violation(history, log, expected, observed))
+    else:
+        rows.looked_at(_DURING)
+
+
 def _judge_dual_write(history: History, rows: ByRequirement, log: LogImage, places: list[ZnodeChange]) -> None:
-    """ZooKeeper had a place in this very log before the image was taken, so the copy had ended."""
+    """ZooKeeper had a place in this very log before the image was taken, so the copy had ended.
+
+    POST_MIGRATION is the state of a log whose controllers have left dual write: where they write on, it is wrong.
+    """
     starts = life_starts_ns(history)
     had_place = any(each.at_ns < log.began_ns and life_at(starts, each.at_ns) == log.life for each in places)
     if not had_place or not log.states:
         return
     state = log.states[-1]
-    if state.state in (ZkMigrationState.MIGRATION, ZkMigrationState.POST_MIGRATION):
+    written_on = any(each.at_ns > log.ended_ns and life_at(starts, each.at_ns) == log.life for each in places)
+    if state.state is ZkMigrationState.MIGRATION:
         rows.looked_at(_DURING)
-    else:
+    elif state.state is not ZkMigrationState.POST_MIGRATION or written_on:
         observed = f"the last state of the log is {state}"
         rows.violated(_DURING, _violation(history, log, "the state is MIGRATION while ZooKeeper is written", observed))
 

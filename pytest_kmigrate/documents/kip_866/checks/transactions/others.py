@@ -1,10 +1,12 @@
 """Checks of other writers: none during the copy, and no controller that another one has succeeded."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     EVIDENCE,
     Claimed,
@@ -16,6 +18,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
 )
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -28,27 +31,45 @@ _METADATA = ("/brokers/topics", "/config", "/admin", "/kafka-acl", "/delegation_
 def nobody_else_writes_during_the_copy(history: History) -> Verdict:
     """From the take-over until ``/migration`` holds a place, only KRaft controllers write metadata to ZooKeeper.
 
-    Refused attempts are no writes.
+    Refused attempts are no writes. A copy during which no other client tried to write, or asked for a change of
+    metadata, proves nothing.
     """
     rows = ByRequirement("nobody_else_writes_during_the_copy", _COPY)
     controllers = kraft_sessions(history)
     copies = list(_copies(history))
     attempts = 0
     for copy in copies:
-        rows.looked_at(_COPY)
-        for each in copy:
+        rows.looked_at(_COPY, _changes_tried(history, copy))
+        for each in copy.transactions:
             if each.session in controllers:
                 continue
             attempts += bool(each.error)
+            rows.looked_at(_COPY, int(bool(each.error)))
             for write in filter(_is_metadata, each.changes):
                 observed = f"{named(each)}: {write.operation} {write.path}"
                 expected = "only KRaft controllers write metadata during the copy"
                 rows.violated(_COPY, timed_violation(history, expected, observed, each.at_ns, EVIDENCE))
     text = f"{counted(len(copies), 'copy', 'copies')}, and no other client wrote metadata"
-    return rows.verdict(text, "ZooKeeper logged no copy in this run", refused_attempts=attempts)
+    lacking = "ZooKeeper logged no copy in this run during which another client tried to change metadata"
+    return rows.verdict(text, lacking, refused_attempts=attempts)
 
 
-def _copies(history: History) -> Iterator[list[Transaction]]:
+@dataclass(frozen=True)
+class _Copy:
+    """From the claim of a controller to the first place that it puts into ``/migration``."""
+
+    began_ns: int
+    ended_ns: int
+    transactions: list[Transaction]
+
+
+def _changes_tried(history: History, copy: _Copy) -> int:
+    """How many changes of metadata clients had asked for while it lasted."""
+    changes = history.of(EventKind.METADATA_CHANGE)
+    return sum(began_ns(each) <= copy.ended_ns and each.at_ns >= copy.began_ns for each in changes)
+
+
+def _copies(history: History) -> Iterator[_Copy]:
     """What was logged during each copy; of a log that came with the run's beginning the copy had ended before."""
     first = {each.life: each for each in reversed(claims(history)) if each.is_kraft}
     for life, claimed in sorted(first.items()):
@@ -57,7 +78,7 @@ def _copies(history: History) -> Iterator[list[Transaction]]:
         later = [each for each in history.transactions if each.zxid > claimed.transaction.zxid]
         ended = next((number for number, each in enumerate(later) if sets_place(each)), None)
         if ended is not None:
-            yield later[:ended]
+            yield _Copy(claimed.transaction.at_ns, later[ended].at_ns, later[:ended])
 
 
 def _is_metadata(write: Write) -> bool:

@@ -47,7 +47,7 @@ def started(
         (started(**CONTROLLER, flag="true", ready=True), {READY: "CONFORMS", ONLY_ZOOKEEPER: "CONFORMS"}),
         (started(**CONTROLLER, ready=False), {READY: "CONFORMS", ONLY_ZOOKEEPER: "CONFORMS"}),
         (started(**IN_KRAFT_MODE, ready=False), {READY: "CONFORMS", ONLY_ZOOKEEPER: "CONFORMS"}),
-        (started(**IN_ZOOKEEPER_MODE, flag="true", ready=False), {READY: "CONFORMS", OLD: "CONFORMS"}),
+        (started(**IN_ZOOKEEPER_MODE, flag="true", ready=False), {READY: "CONFORMS"}),
         (started("node-1", ready=True, role="combined"), {ONLY_ZOOKEEPER: "CONFORMS"}),
         (started(**CONTROLLER, flag="true", ready=False, kafka="3.4.1"), {ONLY_ZOOKEEPER: "CONFORMS"}),
         (started(**IN_ZOOKEEPER_MODE, ready=False, kafka="3.3.2"), {READY: "CONFORMS"}),

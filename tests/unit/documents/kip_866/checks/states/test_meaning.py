@@ -15,6 +15,7 @@ from tests.unit.documents.kip_866.checks.migrated import LOG
 from tests.unit.documents.kip_866.checks.nodes import controller
 from tests.unit.documents.kip_866.checks.outcomes import looked_at
 from tests.unit.documents.kip_866.checks.znodes.test_controller_znodes import place
+from tests.unit.documents.kip_866.diagnoses.naming import named
 
 PRE, DURING, POST = 2, 1, 3
 ROWS = ("STATE-PreMigration", "STATE-Migration", "STATE-PostMigration", "PROC-finalize-record")
@@ -22,6 +23,15 @@ FINALIZED = [
     phase(40_000, "FINALIZED"),
     event(EventKind.STATE, 40_000, "controller-3000", of="migration_state", state="POST_MIGRATION"),
 ]
+
+
+def copied(*, state_at: int) -> MetadataImage:
+    """A log in which topics are copied from offset 10 to the end of their transaction at 20, and MIGRATION is there."""
+    states = [{"offset": 1, "number": PRE}, {"offset": state_at, "number": DURING}]
+    transactions = [{"offset": 9, "event": "begin"}, {"offset": 20, "event": "end", "copied": {"TOPIC_RECORD": 2}}]
+    held_back = [{"first": 10, "until": 20, "event": "end"}]
+    extra = {"migration_states": states, "transactions": transactions, "topics_held_back": held_back, "brokers": {}}
+    return replace(LOG, features={"metadata.version": 21}, extra=extra)
 
 
 def log(*numbers: int, first: dict[str, int] | None = None) -> MetadataImage:
@@ -41,7 +51,8 @@ def recorded(image: MetadataImage, *znodes: ZnodeChange, events: list[Event] | N
 def test_the_whole_way_conforms() -> None:
     """Conforming: all four, each by its own evidence."""
     run = recorded(log(PRE, DURING, POST), place(22, 55), events=FINALIZED)
-    assert looked_at(recorded_states_mean_what_they_say.judge(run)) == dict.fromkeys(ROWS, "CONFORMS")
+    expected = dict.fromkeys([each for each in ROWS if each != "STATE-Migration"], "CONFORMS")
+    assert looked_at(recorded_states_mean_what_they_say.judge(run)) == expected
     in_dual_write = recorded_states_mean_what_they_say.judge(recorded(log(PRE, DURING), place(22, 55)))
     assert looked_at(in_dual_write) == dict.fromkeys(ROWS[:2], "CONFORMS")
 
@@ -64,6 +75,34 @@ def test_a_state_that_does_not_fit_violates(run: History, row: str) -> None:
     assert {each for each, outcome in found.items() if outcome == "VIOLATES"} == {row}
 
 
+def test_the_state_of_the_copy_covers_it() -> None:
+    """Conforming: recorded before the first topic; violating: after it, as Kafka does, by a departure of that name."""
+    covering = recorded_states_mean_what_they_say.judge(recorded(copied(state_at=9)))
+    assert looked_at(covering)["STATE-Migration"] == "CONFORMS"
+    late = recorded(copied(state_at=19))
+    verdict = recorded_states_mean_what_they_say.judge(late)
+    assert looked_at(verdict)["STATE-Migration"] == "VIOLATES"
+    assert named(late, verdict) == ("state-of-the-copy-at-its-end",)
+
+
+def test_a_copy_without_transactions_is_late_by_what_came_before_the_state() -> None:
+    """Violating: the topics came first, and the release knows no transactions."""
+    image = replace(copied(state_at=19), features={"metadata.version": 11})
+    states = [{"offset": 1, "number": PRE}, {"offset": 19, "number": DURING, "outside": {"TOPIC_RECORD": 2}}]
+    image = replace(image, extra={**image.extra, "migration_states": states})
+    verdict = recorded_states_mean_what_they_say.judge(recorded(image))
+    assert verdict.violations[0].observed.startswith("MIGRATION is recorded after the copy of 2 TOPIC_RECORD")
+
+
+def test_zookeeper_that_is_written_on_in_the_last_state_violates() -> None:
+    """Violating: POST_MIGRATION was in the log, and dual write went on. Vacuous: it did not."""
+    written = place(22, 55), place(60_000, 60)
+    verdict = recorded_states_mean_what_they_say.judge(recorded(log(PRE, DURING, POST), *written))
+    assert looked_at(verdict)["STATE-Migration"] == "VIOLATES"
+    quiet = recorded_states_mean_what_they_say.judge(recorded(log(PRE, DURING, POST), written[0]))
+    assert "STATE-Migration" not in looked_at(quiet)
+
+
 def test_what_was_under_way_may_still_be_seen_after_finalization() -> None:
     """Conforming: a moment later."""
     run = recorded(log(PRE, DURING, POST), place(41_000, 60), events=FINALIZED)
@@ -74,7 +113,7 @@ def test_a_run_that_ends_with_finalization_does_not_show_that_zookeeper_is_left_
     """Vacuous for that row: what was under way may still be written for 5 s."""
     events = [controller(), snapshot(44_000, "end-log"), *FINALIZED]
     run = history(events=events, znodes=[place(22, 55)], images={"end-log": log(PRE, DURING, POST)})
-    rows = [each for each in ROWS if each != "STATE-PostMigration"]
+    rows = ("STATE-PreMigration", "PROC-finalize-record")
     assert looked_at(recorded_states_mean_what_they_say.judge(run)) == dict.fromkeys(rows, "CONFORMS")
 
 
