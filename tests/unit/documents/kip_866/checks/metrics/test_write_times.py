@@ -64,9 +64,9 @@ def delta_of(took_ms: int, high: float | None) -> History:
     """A change of two transactions, so far apart in ZooKeeper's log, and the longest time that is reported."""
     first, last = logged(1_500, FIRST, TOPIC), logged(1_500 + took_ms, FIRST, TOPIC)
     written = [claim(500), logged(600, FIRST, place(100)), first, last, logged(1_510 + took_ms, FIRST, place(101))]
-    told = run("ZkWriteDeltaTimeMs")
-    samples = [replace(each, values={**each.values, "ZkWriteDeltaTimeMs.Max": high}) for each in told.samples]
-    return replace(told, samples=samples, transactions=written)
+    reported = run("ZkWriteDeltaTimeMs")
+    samples = [replace(each, values={**each.values, "ZkWriteDeltaTimeMs.Max": high}) for each in reported.samples]
+    return replace(reported, samples=samples, transactions=written)
 
 
 def test_the_longest_time_is_that_of_the_longest_change() -> None:
