@@ -1,32 +1,49 @@
 """kmigrate-15 and kmigrate-16: controllers of an older release end when they read a level that they do not know."""
 
+import sys
+
 from packaging.version import Version
 
+from pytest_kmigrate.checkers.run.runs import no_unexpected_death
+from pytest_kmigrate.checkers.run.steps import steps_completed
 from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
-from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _LEVEL = "CurrentMetadataVersion"
 
 
-@diagnosis("kmigrate-15")
-def most_controllers_did_not_know_the_level(history: History, _: Verdict) -> bool:
+def _since_the_first_end(history: History) -> list[Window]:
+    """From the first node that ended on: before, the quorum worked."""
+    ended = history.of(EventKind.NODE_DIED)
+    return [Window(ended[0].at_ns, sys.maxsize)] if ended else []
+
+
+@diagnosis("kmigrate-15", windows=_since_the_first_end)
+def most_controllers_did_not_know_the_level(history: History, verdict: Verdict) -> bool:
     """The level rose while most controllers ran an older release than the newest, and all of these ended."""
     releases = _releases(history)
     older = {node for node, release in releases.items() if release < max(releases.values())}
     ended = {str(event.node) for event in history.of(EventKind.NODE_DIED)}
-    return len(older) * 2 > len(releases) and ended == older and _rose(history)
+    is_whole = len(older) * 2 > len(releases) and ended == older
+    return _is_about_ends(verdict) and is_whole and _rose(history)
 
 
-@diagnosis("kmigrate-16")
-def old_controllers_read_the_higher_level(history: History, _: Verdict) -> bool:
+@diagnosis("kmigrate-16", windows=_since_the_first_end)
+def old_controllers_read_the_higher_level(history: History, verdict: Verdict) -> bool:
     """The level was raised; each node that ended later is a controller, rolled back to an older release before."""
     raised = [event for event in history.of(EventKind.STEP_ENDED) if event.data["step"] == RAISE.name]
     ended = history.of(EventKind.NODE_DIED)
-    return bool(raised and ended) and all(_went_back(history, event, raised[0]) for event in ended)
+    is_raised = bool(raised and ended)
+    return _is_about_ends(verdict) and is_raised and all(_went_back(history, event, raised[0]) for event in ended)
+
+
+def _is_about_ends(verdict: Verdict) -> bool:
+    """Whether a verdict is about nodes that ended, or about what does not come about without a quorum."""
+    return verdict.check in (no_unexpected_death.name, steps_completed.name) or verdict.kind is Kind.LIVENESS
 
 
 def _went_back(history: History, end: Event, raised: Event) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lacking_members
 from pytest_kmigrate.checkers.evidence.logs import after_last, logs_of
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -25,7 +26,7 @@ _REFUSED = re.compile(r"\[Partition (\S+) broker=\d+\] Failed to alter partition
 _OFTEN = 100  # a broker whose request is under way refuses a few; one that waits for ever refuses 15 each second
 
 
-@diagnosis("kmigrate-4")
+@diagnosis("kmigrate-4", windows=since_the_takeover)
 def alter_partition_was_lost_at_the_takeover(history: History, verdict: Verdict) -> bool:
     """A broker in ZooKeeper mode refuses every change of an ISR itself, and asked no KRaft controller for any.
 

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN, COPY_ENDED, registered_for_migration
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -39,7 +40,7 @@ def config_was_forwarded_to_a_broker_that_takes_none(history: History, verdict: 
     return is_refused and all_unmet(history, verdict, lambda event: _is_config_refused(history, event))
 
 
-@diagnosis("takeover-without-a-broker")
+@diagnosis("takeover-without-a-broker", windows=since_the_takeover)
 def broker_that_is_down_had_registered(history: History, verdict: Verdict) -> bool:
     """The controllers ask which brokers have registered, and not which of them are up.
 
@@ -56,7 +57,7 @@ def broker_that_is_down_had_registered(history: History, verdict: Verdict) -> bo
     return len(_brokers(history)) in _counted(history, claim.at_ns)
 
 
-@diagnosis("kmigrate-29")
+@diagnosis("kmigrate-29", windows=since_the_takeover)
 def brokers_without_partitions_are_not_waited_for(history: History, verdict: Verdict) -> bool:
     """The controllers took over while ZooKeeper had no topic: 3.4 waits for the brokers that hold partitions only."""
     claim = next(kraft_claims(history), None)
@@ -74,7 +75,7 @@ def brokers_without_partitions_are_not_waited_for(history: History, verdict: Ver
     )
 
 
-@diagnosis("kmigrate-27")
+@diagnosis("kmigrate-27", windows=since_the_takeover)
 def copy_ends_at_a_credential(history: History, verdict: Verdict) -> bool:
     """The copy begins again and again and never ends: ZooKeeper holds a credential, which is taken for a quota."""
     claim = next(kraft_claims(history), None)

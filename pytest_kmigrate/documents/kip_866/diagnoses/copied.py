@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.metadata.made import DEFAULT, parts_of, znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -18,6 +19,7 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _PENDING = "/admin/delete_topics"
 _COPIED = re.compile(r"(?:Replayed TopicRecord for|Created) topic (\S+) with topic ID")  # 3.5 has the second wording
+_OF_DELETION = re.compile(r"^nothing is left of (\S+), whose deletion was pending")
 _NAMED = ("quotas", "scram")
 _FOLDERS = {"user": "users", "client-id": "clients", "ip": "ips"}
 """Kinds of entities that have quotas, as the log is to name them and as the znodes above them are called."""
@@ -25,7 +27,7 @@ _BLOCK = 1000
 """Producer ids in one block (ProducerIdsBlock)."""
 
 
-@diagnosis("KAFKA-15605")
+@diagnosis("KAFKA-15605", windows=since_the_takeover)
 def pending_deletions_were_copied_as_topics(history: History, verdict: Verdict) -> bool:
     """The topics that live on, or whose deletion is pending for ever, are those pending in ZooKeeper at the copy.
 
@@ -37,7 +39,8 @@ def pending_deletions_were_copied_as_topics(history: History, verdict: Verdict) 
     pending = set(before[-1].children) if before else set[str]()
     if verdict.check == "pending_deletions_leave_zookeeper":
         copied = {each for _, log in logs_of(history, "controller") for each in _COPIED.findall(log)}
-        return bool(pending) and pending <= copied
+        named = [_OF_DELETION.search(each.expected) for each in verdict.violations]
+        return bool(pending) and pending <= copied and all(each and each[1] in pending for each in named)
     return bool(pending) and all_unmet(history, verdict, lambda event: _are_among(event, pending))
 
 
@@ -45,7 +48,8 @@ def pending_deletions_were_copied_as_topics(history: History, verdict: Verdict) 
 def next_producer_id_is_that_of_the_last_block(history: History, verdict: Verdict) -> bool:
     """A log goes on with the first id of the block that ZooKeeper had given away last, not with the one after it."""
     wrong = wrong_in(history, verdict)
-    if wrong is None or {family for family, _ in wrong.places} != {"producer_ids"}:
+    is_about = wrong is not None and {family for family, _ in wrong.places} == {"producer_ids"}
+    if wrong is None or not is_about or _taken_over_ns(history) is None:
         return False
     pairs = [(log.producer_ids.get("next"), tree.producer_ids.get("next")) for log, tree in sides(history, wrong.lost)]
     unlike = [(log, tree) for log, tree in pairs if log != tree]
@@ -68,8 +72,9 @@ def entities_have_other_kinds(history: History, verdict: Verdict) -> bool:
     """Quotas are in the log by the names of the folders of znodes (users, clients, ips), so that none is in force."""
     wrong = wrong_in(history, verdict)
     if wrong is not None:
-        return bool(wrong.places) and all(_is_of_another_kind(history, wrong.lost, *each) for each in wrong.places)
-    return all_unmet(history, verdict, lambda event: _are_other_kinds(event.data["expected"], event.data["observed"]))
+        is_copied = bool(wrong.places) and _taken_over_ns(history) is not None
+        return is_copied and all(_is_of_another_kind(history, wrong.lost, *each) for each in wrong.places)
+    return all_unmet(history, verdict, lambda event: _was_copied(history, event) and _are_other_kinds(event))
 
 
 def _is_of_another_kind(history: History, labels: Collection[str], family: str, key: str) -> bool:
@@ -95,7 +100,14 @@ def _is_of_another_kind(history: History, labels: Collection[str], family: str, 
     )
 
 
-def _are_other_kinds(expected: object, observed: object) -> bool:
+def _was_copied(history: History, event: Event) -> bool:
+    """Whether the KRaft controllers had taken over by then."""
+    taken_over_ns = _taken_over_ns(history)
+    return taken_over_ns is not None and event.at_ns > taken_over_ns
+
+
+def _are_other_kinds(event: Event) -> bool:
+    expected, observed = event.data["expected"], event.data["observed"]
     if not isinstance(expected, Mapping) or not isinstance(observed, Mapping) or not expected:
         return False
     return {as_copied_by_3_4(str(entity)): value for entity, value in expected.items()} == dict(observed)
@@ -117,8 +129,9 @@ def entities_have_other_names(history: History, verdict: Verdict) -> bool:
     """
     wrong = wrong_in(history, verdict)
     if wrong is not None:
-        return bool(wrong.places) and all(_is_named_otherwise(history, wrong.lost, *each) for each in wrong.places)
-    return all_unmet(history, verdict, lambda event: _are_znode_names(event.data["expected"], event.data["observed"]))
+        is_copied = bool(wrong.places) and _taken_over_ns(history) is not None
+        return is_copied and all(_is_named_otherwise(history, wrong.lost, *each) for each in wrong.places)
+    return all_unmet(history, verdict, lambda event: _was_copied(history, event) and _are_znode_names(event))
 
 
 def _is_named_otherwise(history: History, labels: Collection[str], family: str, key: str) -> bool:
@@ -164,7 +177,8 @@ def _are_among(event: Event, pending: set[str]) -> bool:
     return both is not None and not both[0] and bool(both[1]) and set(map(str, both[1])) <= pending
 
 
-def _are_znode_names(expected: object, observed: object) -> bool:
+def _are_znode_names(event: Event) -> bool:
+    expected, observed = event.data["expected"], event.data["observed"]
     if not isinstance(expected, Mapping) or not isinstance(observed, Mapping) or expected.keys() == observed.keys():
         return False
     return {_as_znode(str(entity), "quotas"): value for entity, value in expected.items()} == dict(observed)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
@@ -21,13 +22,13 @@ _SENT = re.compile(r"Sending UpdateMetadata request to brokers \S*\([\d, ]+\) fo
 _CONFIG = re.compile(r"/config/topics/(\S+)")
 
 
-@diagnosis("KAFKA-15149")
+@diagnosis("KAFKA-15149", windows=since_the_takeover)
 def added_partitions_were_never_sent(history: History, verdict: Verdict) -> bool:
     """A controller created partitions, and no UpdateMetadata that it sent since holds any partition at all."""
     return all_unmet(history, verdict, lambda event: _were_never_sent(history, event))
 
 
-@diagnosis("KAFKA-16121")
+@diagnosis("KAFKA-16121", windows=since_the_takeover)
 def reassignment_has_no_leader_epoch_of_its_own(history: History, verdict: Verdict) -> bool:
     """Brokers ignore what the KRaft controller orders of a partition: the leader epoch is the one they know already.
 
@@ -37,7 +38,7 @@ def reassignment_has_no_leader_epoch_of_its_own(history: History, verdict: Verdi
     return all_unmet(history, verdict, lambda event: _is_ignored(history, event) or _is_kept(history, event))
 
 
-@diagnosis("KAFKA-16003")
+@diagnosis("KAFKA-16003", windows=since_the_takeover)
 def topic_has_no_config_znode(history: History, verdict: Verdict) -> bool:
     """A topic is whole in ZooKeeper but for the znode of its configs, though no write of dual write has failed."""
     has_failed = any(

@@ -11,6 +11,7 @@ from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.made import znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -75,7 +76,7 @@ def brokers_in_kraft_mode_are_sent_orders(history: History, verdict: Verdict) ->
     )
 
 
-@diagnosis("KAFKA-14801")
+@diagnosis("KAFKA-14801", windows=since_the_takeover)
 def password_was_not_decoded(history: History, verdict: Verdict) -> bool:
     """The log has another password than ZooKeeper, encoded as it was there, or ZooKeeper has none that can be read."""
     return all_unmet(history, verdict, _is_password_otherwise)

@@ -7,6 +7,7 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, CONTROLLER_E
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, claims_of, lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange
@@ -26,13 +27,13 @@ _ABORTED_CHANGE = (
 )
 
 
-@diagnosis("kmigrate-21")
+@diagnosis("kmigrate-21", windows=since_the_takeover)
 def partitions_have_an_epoch_above_their_znode(history: History, verdict: Verdict) -> bool:
     """A broker refused to lead each partition: by KRaft it knew a later epoch of it than its znode has versions."""
     return _all_starved(history, verdict, _REFUSED_TO_LEAD)
 
 
-@diagnosis("kmigrate-11")
+@diagnosis("kmigrate-11", windows=since_the_takeover)
 def partitions_have_the_epoch_of_the_quorum(history: History, verdict: Verdict) -> bool:
     """The epoch of the KRaft controller that holds ``/controller`` is above ``/controller_epoch``.
 

@@ -8,6 +8,7 @@ from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
@@ -52,7 +53,7 @@ def full_sync_begins_again_before_new_partitions(history: History, verdict: Verd
     brokers in ZooKeeper mode hear of nothing. Up to 3.6 the sync passes the partition over, and ends, or fails at what
     comes later (kmigrate-22); then it explains that partition.
     """
-    if verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS:
+    if _is_of_brokers_not_informed(verdict):
         return any(_without_state(log) and _never_ended(log) for _, log in logs_of(history, "controller"))
     blocking, passed = _found_without_state(history)
     wrong = wrong_in(history, verdict)
@@ -83,11 +84,17 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
     while this controller is active also that partitions have no leaders, and that the offset in ``/migration`` stays.
     """
     return _is_blocked(history, _NO_NAME) and (
-        (verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS)
+        _is_of_brokers_not_informed(verdict)
         or (verdict.check in _WHILE_IT_LASTS and _is_blocked_by_then(history, verdict))
         or _is_behind(history, verdict, _BEFORE_QUOTAS)
         or all_unmet(history, verdict, lambda event: str(event.data.get("name")).startswith("brokers that know "))
     )
+
+
+def _is_of_brokers_not_informed(verdict: Verdict) -> bool:
+    """Whether a verdict is about what a broker in ZooKeeper mode does not report in time."""
+    is_about = verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS
+    return is_about and all(OF_ZOOKEEPER_MODE in each.observed for each in verdict.violations)
 
 
 def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:

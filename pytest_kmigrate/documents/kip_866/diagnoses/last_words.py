@@ -1,6 +1,7 @@
 """Last words name why a node ends or hangs: KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20, 23, 25, 31 and 32."""
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.checkers.controllers.raft_logs import logs
@@ -11,7 +12,7 @@ from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY, failed_stops, unex
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
-from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
@@ -56,6 +57,19 @@ _CHANNEL_WAITS = re.compile(
 )
 """Threads, as a JVM that is to be killed is made to list them; an empty line ends each."""
 _STILL_THERE = "it was still there "
+
+
+def _since_it_was_stopped(history: History) -> list[Window]:
+    """From when a node was stopped that had to be killed."""
+    hung = [each for each in history.of(EventKind.NODE_STOPPED) if each.data.get("how") == "hung"]
+    return [Window(each.at_ns - int(str(each.data.get("took_ms", 0))) * 1_000_000, sys.maxsize) for each in hung[:1]]
+
+
+def _since_they_started(history: History) -> list[Window]:
+    """From the first start of a node that ended."""
+    ended = {event.node for event in _deaths(history)}
+    starts = [event.at_ns for event in history.of(EventKind.NODE_STARTED) if event.node in ended]
+    return [Window(min(starts), sys.maxsize)] if starts else []
 
 
 @diagnosis("KAFKA-15098")
@@ -126,7 +140,7 @@ def transaction_that_was_undone_stays_open(history: History, verdict: Verdict) -
     return _explains(history, verdict, lambda event: _had_undone_it(history, event))
 
 
-@diagnosis("kmigrate-8")
+@diagnosis("kmigrate-8", windows=_since_they_started)
 def channel_to_the_controller_ended(history: History, verdict: Verdict) -> bool:
     """A broker's channel to the controller ended because a metric of its former connection was still registered."""
     ended = [event for event in _deaths(history) if _is_channel_for(_METRIC_LEFT, event)]
@@ -146,7 +160,7 @@ def stop_waits_for_the_copy(history: History, verdict: Verdict) -> bool:
     return verdict.check == "no_unexpected_death" and _all_hung(history, _COPIES, _WAITS_FOR_IT)
 
 
-@diagnosis("kmigrate-23")
+@diagnosis("kmigrate-23", windows=_since_it_was_stopped)
 def stop_waits_for_a_channel(history: History, verdict: Verdict) -> bool:
     """A broker had to be killed while its shutdown waited for a channel to the controller, which waited for answers."""
     is_about = verdict.check == "no_unexpected_death" or (
@@ -165,7 +179,7 @@ def a_controller_without_a_protocol(history: History, verdict: Verdict) -> bool:
     return verdict.check == "no_unexpected_death" and is_of_it
 
 
-@diagnosis("KAFKA-16463")
+@diagnosis("KAFKA-16463", windows=_since_they_started)
 def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
     """Brokers stopped to follow the quorum: they had the log of a former one, whose leader of that epoch was another.
 

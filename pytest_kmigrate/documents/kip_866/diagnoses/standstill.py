@@ -95,7 +95,12 @@ def _moments(history: History, verdict: Verdict) -> list[int]:
     if verdict.check == _BEGINS and not verdict.listed("not_ready"):
         missed = steps or verdict.violations
         return [each.at_ns or 0 for each in missed] if verdict.count <= len(missed) else []
-    return [step.at_ns for step in blamed_steps(history, verdict)]
+    steps = blamed_steps(history, verdict)
+    return [step.at_ns for step in steps] if all(map(_waits_for_a_phase, steps)) else []
+
+
+def _waits_for_a_phase(step: Event) -> bool:
+    return str(step.data.get("reason")).startswith("phase ")
 
 
 def _is_after_a_claim_in_vain(history: History, verdict: Verdict) -> bool:

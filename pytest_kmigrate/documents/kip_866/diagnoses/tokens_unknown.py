@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import after_last, log_of
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -16,7 +17,7 @@ _STARTED = r"\[KafkaServer id=\d+\] started"
 _NOTIFIED = "Processing notification(s) to /delegation_token/token_changes"
 
 
-@diagnosis("kmigrate-6")
+@diagnosis("kmigrate-6", windows=since_the_takeover)
 def brokers_were_not_notified_of_tokens(history: History, verdict: Verdict) -> bool:
     """Only brokers in ZooKeeper mode have other tokens than ZooKeeper, and none was notified since it started."""
     return all_unmet(history, verdict, lambda event: _has_old_tokens(history, event))

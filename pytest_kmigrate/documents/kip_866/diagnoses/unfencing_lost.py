@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lacking_members
 from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
@@ -18,7 +19,7 @@ _RECORDS = re.compile(
 )
 
 
-@diagnosis("kmigrate-1")
+@diagnosis("kmigrate-1", windows=since_the_takeover)
 def unfencing_was_lost_with_the_aborted_copy(history: History, verdict: Verdict) -> bool:
     """A broker was unfenced within the transaction of a copy that was aborted, and not again before it was restarted.
 

@@ -1,15 +1,14 @@
 """Diagnoses of controllers that end at a level that they do not know."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from pytest_kmigrate.checkers.run.runs import no_unexpected_death
-from pytest_kmigrate.documents import document
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
-from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import Sample
 from tests.unit.checkers.histories import history, sample
 from tests.unit.documents.kip_778.rolling import died, rolled, started, step
+from tests.unit.documents.kip_866.diagnoses.naming import named_of_deaths
 
 ONE_NEW = [
     started(0, "controller-3000", "3.9.1"),
@@ -27,8 +26,8 @@ ROSE = [
 def named(events: Sequence[Event], samples: Sequence[Sample] = ()) -> tuple[str, ...]:
     """The bugs that explain the deaths of this run."""
     run = history(events=events, samples=samples)
-    (found,) = explained(run, [no_unexpected_death.judge(run)], document("kip-778").diagnoses)
-    return found.known_bugs
+    run = replace(run, header=replace(run.header, profile="kip-778"))
+    return named_of_deaths(run)
 
 
 def test_most_controllers_end_at_a_level_that_rose() -> None:

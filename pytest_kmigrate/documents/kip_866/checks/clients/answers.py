@@ -13,6 +13,8 @@ Span = tuple[int, int]
 """From when to when, in nanoseconds."""
 
 EVIDENCE = "clients/metadata.jsonl"
+OF_ZOOKEEPER_MODE = " in ZooKeeper mode"
+"""Follows the name of a broker wherever findings name one that is in this mode."""
 GONE_NS = 15_000_000_000
 """By then controllers have fenced a broker that is away, whose session is 9 s, and brokers have been informed."""
 TAKEN_OVER_NS = 5_000_000_000
@@ -57,7 +59,7 @@ class Answer:
 
 def named(broker: BrokerAt) -> str:
     """A broker with its mode, which known deviations depend on."""
-    return f"{broker.name} in {'KRaft' if broker.mode == 'kraft' else 'ZooKeeper'} mode"
+    return broker.name + (" in KRaft mode" if broker.mode == "kraft" else OF_ZOOKEEPER_MODE)
 
 
 def has_answers(history: History) -> bool:

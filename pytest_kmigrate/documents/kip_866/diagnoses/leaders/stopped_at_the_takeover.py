@@ -4,6 +4,7 @@ import re
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
@@ -19,7 +20,7 @@ _INFORMED_NS = 15_000_000_000
 """By then brokers know the controller that took over; up to 3.5 its driver takes a second for each of its steps."""
 
 
-@diagnosis("kmigrate-26")
+@diagnosis("kmigrate-26", windows=since_the_takeover)
 def broker_asked_the_former_controller(history: History, verdict: Verdict) -> bool:
     """The broker was stopped just after the take-over, and ended in an unclean way: its last request was stale."""
     if verdict.check != "brokers_are_rolled_one_by_one" or verdict.count > len(verdict.violations):

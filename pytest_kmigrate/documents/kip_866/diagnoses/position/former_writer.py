@@ -35,8 +35,9 @@ def position_was_read_before_the_claim(history: History, verdict: Verdict) -> bo
     """Each time that ``/migration`` moved back, its new owner wrote a position that it had held before."""
     if verdict.check != "migration_znode_never_moves_back":
         return False
-    fallen = list(_fallen(history))
-    return bool(fallen) and all(_is_read_before(history, before, after) for before, after in fallen)
+    at_ns = {each.at_ns for each in verdict.violations}
+    fallen = [(before, after) for before, after in _fallen(history) if after.at_ns in at_ns]
+    return len(fallen) == len(at_ns) and all(_is_read_before(history, before, after) for before, after in fallen)
 
 
 def _is_stuck_at(history: History, at_ns: int) -> bool:

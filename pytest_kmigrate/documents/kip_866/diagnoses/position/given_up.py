@@ -5,6 +5,7 @@ from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
@@ -29,7 +30,8 @@ def migration_was_given_up_after_the_copy(history: History, verdict: Verdict) ->
     if taken is not None:
         return _is_given_up_at(history, taken.at_ns)
     if verdict.check in _OF_CLIENTS:
-        return _is_given_up_at(history, history.end_ns)
+        are_of_zookeeper_mode = all(OF_ZOOKEEPER_MODE in each.observed for each in verdict.violations)
+        return are_of_zookeeper_mode and _is_given_up_at(history, history.end_ns)
     return all_unmet(
         history,
         verdict,

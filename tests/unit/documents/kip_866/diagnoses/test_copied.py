@@ -28,6 +28,9 @@ def pending(at_ms: int, *topics: str) -> ZnodeChange:
     return replace(znode(at_ms, "/admin/delete_topics", ""), children=topics)
 
 
+STARTED = started(*BROKERS, "controller-3000")
+
+
 @pytest.mark.parametrize(
     ("znodes", "kafka", "bugs"),
     [
@@ -94,7 +97,7 @@ def test_quotas_under_the_names_of_znodes_are_kafka_16411(
     """As an expectation and as a comparison; quotas that are gone, or have another value, are another defect."""
     images = {"log": MetadataImage("metadata-log", quotas=copied), "zk": MetadataImage("zookeeper", quotas=QUOTAS)}
     unlike = unmet(60_000, "client quotas in the metadata log", expected=QUOTAS, observed=copied)
-    run = seen_at_last(images, *started(*BROKERS), unlike, kafka=kafka)
+    run = seen_at_last(images, *STARTED, unlike, kafka=kafka, znodes=[CLAIM])
     assert named_of_expectations(run) == bugs
     assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs
 
@@ -120,7 +123,7 @@ def test_default_entities_that_dual_write_leaves_out_are_kafka_16411(
 ) -> None:
     """The log has what was changed, and no controller wrote the znode."""
     images = {"log": MetadataImage("metadata-log", quotas=NEW), "zk": MetadataImage("zookeeper", quotas=quotas)}
-    run = seen_at_last(images, *started(*BROKERS), *changes, kafka="3.6.0", znodes=[CLAIM], transactions=written)
+    run = seen_at_last(images, *STARTED, *changes, kafka="3.6.0", znodes=[CLAIM], transactions=written)
     assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs
 
 
@@ -134,5 +137,5 @@ def test_credentials_under_the_names_of_znodes_are_kafka_16411(
 ) -> None:
     """Users of such names have credentials, too."""
     images = {"log": MetadataImage("metadata-log", scram=copied), "zk": MetadataImage("zookeeper", scram=ODD)}
-    run = seen_at_last(images, *started(*BROKERS), kafka="3.6.0")
+    run = seen_at_last(images, *STARTED, kafka="3.6.0", znodes=[CLAIM])
     assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs

@@ -5,7 +5,14 @@ import pytest
 from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import history
 from tests.unit.checkers.images import PARTITION
-from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, CONTROLLERS, named_of_expectations, started, unmet
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    BROKERS,
+    CLAIM,
+    CONTROLLERS,
+    named_of_expectations,
+    started,
+    unmet,
+)
 
 IGNORED = (
     "INFO [Broker id=0] Ignoring LeaderAndIsr request from controller 3000 with correlation id 11 epoch 3 for "
@@ -42,7 +49,13 @@ def test_a_reassignment_without_an_epoch_of_its_own_is_kafka_16121(
     """A reassignment that stands still for another reason is another defect."""
     stuck = unmet(60_000, name, expected=[[1, 2], [1, 2]], observed=[[0, 1, 2], [0, 2]])
     images = {"moved-log": MetadataImage("metadata-log", partitions={"moved-0": partition})}
-    run = history(events=[*started(*BROKERS), stuck], images=images, kafka=kafka, logs={"broker-0": log})
+    run = history(
+        events=[*started(*BROKERS, "controller-3000"), stuck],
+        images=images,
+        znodes=[CLAIM],
+        kafka=kafka,
+        logs={"broker-0": log},
+    )
     assert named_of_expectations(run) == bugs
 
 
@@ -85,7 +98,13 @@ def test_a_replica_that_was_stopped_and_kept_is_kafka_16121(
     """A broker that keeps a replica for another reason is another defect."""
     kept = unmet(60_000, name, expected=[1, 2], observed=observed)
     images = {"moved-log": MetadataImage("metadata-log", partitions={"moved-0": partition})}
-    run = history(events=[*started(*BROKERS), kept], images=images, kafka=kafka, logs={"broker-0": log})
+    run = history(
+        events=[*started(*BROKERS, "controller-3000"), kept],
+        images=images,
+        znodes=[CLAIM],
+        kafka=kafka,
+        logs={"broker-0": log},
+    )
     assert named_of_expectations(run) == bugs
 
 
@@ -112,7 +131,9 @@ def test_a_topic_that_lacks_only_its_config_znode_is_kafka_16003(
         "zookeeper", topics={each: {"id": "x"} for each in topics}, partitions={"newcomer-0": partition}
     )
     events = [*started(*CONTROLLERS), absent]
-    run = history(events=events, images={"created-zookeeper": image}, kafka=kafka, logs={"controller-3000": log})
+    run = history(
+        events=events, images={"created-zookeeper": image}, znodes=[CLAIM], kafka=kafka, logs={"controller-3000": log}
+    )
     assert named_of_expectations(run) == bugs
 
 
@@ -146,5 +167,7 @@ def test_added_partitions_that_no_broker_is_sent_are_kafka_15149(
 ) -> None:
     """By what the controller logs of the partitions, and of the requests it sends afterwards."""
     lacking = unmet(60_000, "partitions of orders as each broker reports them", expected=[6, 6, 6], observed=observed)
-    run = history(events=[*started("controller-3000"), lacking], logs={"controller-3000": log}, kafka=kafka)
+    run = history(
+        events=[*started("controller-3000"), lacking], znodes=[CLAIM], logs={"controller-3000": log}, kafka=kafka
+    )
     assert named_of_expectations(run) == bugs

@@ -142,7 +142,7 @@ def test_a_password_that_is_encoded_in_the_log_is_kafka_14801(
 ) -> None:
     """A password that dual write changed is another defect."""
     wrong = unmet(60_000, name, expected={"log": "a", "zookeeper": "a"}, observed=seen)
-    assert named_of_expectations(history(events=[wrong], kafka="3.4.1")) == bugs
+    assert named_of_expectations(history(events=[wrong], znodes=[CLAIM], kafka="3.4.1")) == bugs
 
 
 def died(node: str, said: str) -> Event:

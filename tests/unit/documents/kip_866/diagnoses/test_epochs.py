@@ -7,10 +7,13 @@ import pytest
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import history, znode
-from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
+from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, CLAIM, named, named_of_expectations, started, unmet
 
 MONOTONIC = "K866-ZNODE-controller-epoch-monotonic"
 LATER = unmet(60_000, "partitions of a later epoch", expected=[], observed=[0, 1, 2])
+
+
+STARTED = started(*BROKERS, "controller-3000")
 
 
 def claims(kraft_epoch: int, epoch: str) -> list[ZnodeChange]:
@@ -32,7 +35,7 @@ def test_partitions_of_a_later_epoch_are_kmigrate_11(
     kraft_epoch: int, claimed: tuple[str, ...], bugs: tuple[str, ...]
 ) -> None:
     """If the epoch of the quorum is above that of ZooKeeper's controllers, which is what dual write mixes up."""
-    run = history(events=[*started(*BROKERS), LATER], znodes=claims(kraft_epoch, "4"), requirements=claimed)
+    run = history(events=[*STARTED, LATER], znodes=claims(kraft_epoch, "4"), requirements=claimed)
     assert named_of_expectations(run) == bugs
 
 
@@ -102,7 +105,7 @@ def test_partitions_that_no_broker_leads_for_their_epoch_are_kmigrate_21(log: st
     """If a broker refused to lead each one that no write reached."""
     starved = Violation("some write to orders-0 is acknowledged every 20.0 s while writers try", "none was for 35 s")
     other = Violation("some write to orders-1 is acknowledged every 20.0 s while writers try", "none was for 35 s")
-    run = history(events=started(*BROKERS), logs={"broker-1": log}, kafka="3.6.0")
+    run = history(events=STARTED, znodes=[CLAIM], logs={"broker-1": log}, kafka="3.6.0")
     assert named(run, violated("partitions_stay_available", starved)) == bugs
     assert named(run, violated("partitions_stay_available", starved, other)) == ()
     assert named(run, violated("no_acked_record_lost", starved)) == ()
@@ -145,7 +148,7 @@ NOT_SHRUNK = (
 def test_elections_that_were_aborted_are_kmigrate_11(kraft_epoch: int, log: str, bugs: tuple[str, ...]) -> None:
     """If the epoch of the quorum was above that of ZooKeeper's controllers when it took over."""
     starved = Violation("some write to orders-0 is acknowledged every 20.0 s while writers try", "none was for 35 s")
-    run = history(events=started(*BROKERS), znodes=claims(kraft_epoch, "4"), logs={"broker-1": log})
+    run = history(events=STARTED, znodes=claims(kraft_epoch, "4"), logs={"broker-1": log})
     assert named(run, violated("partitions_stay_available", starved)) == bugs
 
 

@@ -86,7 +86,7 @@ def test_a_znode_that_does_not_come_is_named_by_the_log(log: str, name: str, bug
 
 
 STATELESS = {**PARTITION, "leader": None, "isr": None, "leader_epoch": None}
-CONFIGURED = change(1, "alter-config", "broker:1", wanted={"a": "2"})
+CONFIGURED = change(9_000, "alter-config", "broker:1", wanted={"a": "2"})
 BEGAN_AGAIN = (NO_STATE + RETRIED) * 3
 
 

@@ -138,7 +138,7 @@ def replayed(log: str, observed: list[list[int]] = ALONE) -> History:
         *started(*BROKERS, *CONTROLLERS),
         unmet(60_000, "in-sync replicas of orders", expected=WANTED, observed=observed),
     ]
-    return history(events=events, logs={"controller-3001": log})
+    return history(events=events, znodes=[TAKEN_OVER], logs={"controller-3001": log})
 
 
 @pytest.mark.parametrize("later", ["", REGISTERED + UNFENCED], ids=["for good", "until it was restarted"])

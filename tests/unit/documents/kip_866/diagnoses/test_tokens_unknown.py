@@ -7,7 +7,7 @@ import pytest
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import history
-from tests.unit.documents.kip_866.diagnoses.naming import named_of_expectations, started, unmet
+from tests.unit.documents.kip_866.diagnoses.naming import CLAIM, named_of_expectations, started, unmet
 
 UP = "INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
 NOTIFIED = "INFO Processing notification(s) to /delegation_token/token_changes (kafka.common.ZkNodeChange)\n"
@@ -22,9 +22,13 @@ def tokens(*ids: str, expires_ms: int = 5) -> MetadataImage:
 
 def run_of(expected: object, observed: object, held: MetadataImage, logs: Mapping[str, str]) -> History:
     """A run in which broker-0 runs in KRaft mode and two brokers in ZooKeeper mode."""
-    events = [*started("broker-0", mode="kraft"), *started("broker-1", "broker-2", mode="zookeeper")]
+    events = [
+        *started("controller-3000"),
+        *started("broker-0", mode="kraft"),
+        *started("broker-1", "broker-2", mode="zookeeper"),
+    ]
     events.append(unmet(20_000, "tokens of each broker", expected=expected, observed=observed))
-    return history(events=events, images={"made-zookeeper": held}, logs=logs)
+    return history(events=events, images={"made-zookeeper": held}, znodes=[CLAIM], logs=logs)
 
 
 BOTH_DEAF = {"broker-0": "", "broker-1": DEAF, "broker-2": DEAF}
@@ -46,10 +50,10 @@ def test_brokers_that_were_not_notified_are_kmigrate_6(expected: object, observe
 
 def test_brokers_are_listed_by_id() -> None:
     """An expectation lists what each broker has in the order of their ids, of which the tenth is no second."""
-    events = [*started("broker-10", mode="zookeeper"), *started("broker-9", mode="kraft")]
+    events = [*started("controller-3000"), *started("broker-10", mode="zookeeper"), *started("broker-9", mode="kraft")]
     events.append(unmet(20_000, "tokens of each broker", expected=[NEW, NEW], observed=[NEW, OLD]))
     logs = {"broker-9": DEAF + NOTIFIED, "broker-10": DEAF}
-    run = history(events=events, images={"made-zookeeper": tokens("c")}, logs=logs)
+    run = history(events=events, images={"made-zookeeper": tokens("c")}, znodes=[CLAIM], logs=logs)
     assert named_of_expectations(run) == ("kmigrate-6",)
 
 
