@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules
+from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules, unfit_rules
 from pytest_kmigrate.reports.fates import Fate, Planting, Result, judged_in, result_by_verdicts
 from pytest_kmigrate.reports.planted import Mutant, mutants_of, red_anyway
 from pytest_kmigrate.reports.suite_tests import command_of
@@ -25,12 +25,15 @@ RULES = "rules.btm"
 def result_of(mutant: Mutant, runs: Path, profile: str) -> Result:
     """What the runs in a mutant's folder show."""
     judged = judged_in(runs)
-    if judged.verdicts:
-        # Not the verdict on it: of a test that ended early, as a defect may make it, no verdict may conform.
-        became = became_of_rules(judged.events)
-        if (idle := idle_rules(became)) or not became:
-            return Result(mutant, Fate.NOT_REACHED, "; ".join(idle) or "no node reported its rules")
-    return result_by_verdicts(mutant, judged, red_anyway(profile))
+    result = result_by_verdicts(mutant, judged, red_anyway(profile))
+    # Not the verdict on it: of a test that ended early, as a defect may make it, no verdict may conform.
+    became = became_of_rules(judged.events)
+    if not judged.verdicts or (became and not idle_rules(became)):
+        return result
+    # A rule that was woven in may be carried out after its node reported for the last time, while the node ends.
+    if result.fate is Fate.KILLED and became and not unfit_rules(became):
+        return result
+    return Result(mutant, Fate.NOT_REACHED, "; ".join(idle_rules(became)) or "no node reported its rules")
 
 
 def planting(profile: str, kafka: str) -> Planting[Mutant]:

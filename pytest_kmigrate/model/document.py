@@ -71,6 +71,8 @@ class Step:
     moves: Callable[[Cluster], list[Move]]
     reaches: tuple[str, str]
     """A state of the document, and its value then: ``("phase", "HYBRID")``."""
+    requirements: tuple[str, ...] = ()
+    """The requirements that are violated if the cluster does not come to its end, while no fault is in force."""
 
 
 class Driver(Protocol):

@@ -17,7 +17,11 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.steps import StepBegan, StepEnded, StepOutcome
 from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.procedures.waits import waited_in_vain
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
+
+STATE_REACHED = "a state is reached"
+"""The expectation of a test that waits for a state, and names requirements."""
 
 
 def described(troubles: Mapping[str, str]) -> str:
@@ -79,14 +83,26 @@ class ProcedureDriver:
         self._half_done = None
         self._next = 0
 
-    def await_state(self, name: str, value: str | enum.Enum, within_s: float = PATIENCE_S) -> None:
-        """Return when a state of the document has this value."""
+    def await_state(
+        self,
+        name: str,
+        value: str | enum.Enum,
+        within_s: float = PATIENCE_S,
+        requirements: Sequence[str] = (),
+    ) -> None:
+        """Return when a state of the document has this value.
+
+        ``requirements``: those that are violated if it never has.
+        """
         wanted = name_of(value)
         try:
             until(lambda: self._is_in(name, wanted), awaited=f"{name} {wanted}", within_s=within_s)
         except AwaitTimeoutError as error:
             found = "; ".join([str(error.last_seen), *self._obstacles(wanted)])
-            raise AwaitTimeoutError(error.awaited, error.within_s, found) from error
+            late = AwaitTimeoutError(error.awaited, error.within_s, found)
+            if requirements:
+                waited_in_vain(self._scene.recorder, STATE_REACHED, late, requirements)
+            raise late from error
 
     def await_new_active_controller(self, within_s: float = PATIENCE_S) -> str:
         """Return the node that took over since the last fault began."""
@@ -115,7 +131,8 @@ class ProcedureDriver:
         all_moves = step.moves(self._scene.cluster)
         done = self._half_done[1] if self._half_done and self._half_done[0] is step else 0
         last = len(all_moves) if moves is None else min(done + moves, len(all_moves))
-        with self._recorded(step.name, all_moves, done, last, "done" if moves is None else "stopped"):
+        outcome: StepOutcome = "done" if moves is None else "stopped"
+        with self._recorded(step.name, all_moves, done, last, outcome, step.requirements):
             for number in range(done, last):
                 all_moves[number].make(self._scene)
                 self._half_done = (step, number + 1)
@@ -124,7 +141,13 @@ class ProcedureDriver:
 
     @contextmanager
     def _recorded(
-        self, name: str, moves: Sequence[Move], first: int, last: int, outcome: StepOutcome = "done"
+        self,
+        name: str,
+        moves: Sequence[Move],
+        first: int,
+        last: int,
+        outcome: StepOutcome = "done",
+        requirements: Sequence[str] = (),
     ) -> Iterator[None]:
         """Record what happens meanwhile as one step, by the moves from ``first`` to ``last``."""
         recorder = self._scene.recorder
@@ -134,7 +157,7 @@ class ProcedureDriver:
         try:
             yield
         except ClusterError as error:
-            recorder.record(StepEnded(name, "failed", str(error)))
+            recorder.record(StepEnded(name, "failed", str(error), list(requirements) or None))
             if troubles := self._scene.cluster.machine_troubles():
                 raise EnvironmentLackError(f"{error}; {described(troubles)}") from error
             raise

@@ -92,18 +92,3 @@ def expect_to_stay(
         )
     )
     return observed == equals
-
-
-def waited_in_vain(recorder: Recorder, name: str, error: AwaitTimeoutError) -> None:
-    """Record a wait that a test asked for, and that failed, as the expectation of liveness that it was."""
-    recorder.record(
-        ExpectationEnded(
-            name=name,
-            expected=error.awaited,
-            observed=error.last_seen,
-            met=False,
-            kind=Kind.LIVENESS.value,
-            within_s=error.within_s,
-            took_ms=int(error.within_s * 1000),
-        )
-    )

@@ -16,8 +16,8 @@ from pytest_kmigrate.model.events.workloads import ClientsBegan, ClientsEnded
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.procedures.joining import joined
+from pytest_kmigrate.procedures.waits import waited_in_vain
 from pytest_kmigrate.recording.recorder import RunRecorder
-from pytest_kmigrate.running.expectations import waited_in_vain
 from pytest_kmigrate.waiting import PATIENCE_S
 from pytest_kmigrate.workloads.clients.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload

@@ -37,7 +37,7 @@ def test_a_migration_is_finalized_once_and_for_good(
         workload.await_acked(500)
 
     migration.make("set-the-flag-to-false", *_each_controller(cluster, {FLAG: "false"}))
-    migration.await_state("phase", Phase.FINALIZED)
+    migration.await_state("phase", Phase.FINALIZED, requirements=["K866-PROC-finalize-by-flag"])
     held = zookeeper.get("/migration")
     expect(
         "the answer to the registration of a broker that migrates",

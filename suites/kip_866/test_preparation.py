@@ -181,7 +181,7 @@ def test_a_quorum_waits_for_whatever_is_missing(
     _expect_to_wait(expect_to_stay, migration, "broker 5, which has a config", "K866-TRIG-heuristic-configs", for_s=6)
 
     zookeeper.delete("/config/brokers/5")
-    migration.await_state("phase", Phase.HYBRID)
+    migration.await_state("phase", Phase.HYBRID, requirements=["K866-TRIG-automatic"])
     expect(
         "whether /controller_epoch is above that of before",
         lambda: int(zookeeper.get("/controller_epoch")) > 7,

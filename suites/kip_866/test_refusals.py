@@ -138,7 +138,7 @@ def test_nodes_that_cannot_take_part(
         requirements=["K866-TRIG-broker-connect"],
     )
     migration.make("find-the-quorum", moves.Roll("broker-1", procedure.brokers_join(cluster)))
-    migration.await_state("phase", Phase.HYBRID)
+    migration.await_state("phase", Phase.HYBRID, requirements=["K866-TRIG-automatic"])
     _expect_ids_refused(cluster, stub, identity, registration, refused, expect)
 
     verify(checks.phase_reached(Phase.HYBRID))

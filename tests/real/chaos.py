@@ -12,8 +12,9 @@ from pathlib import Path
 import psutil
 
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Outcome, Verdict
-from pytest_kmigrate.recording.reading import read_events
+from pytest_kmigrate.recording.reading import read_events, read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 from pytest_kmigrate.waiting import until
@@ -66,6 +67,11 @@ class Session:
         return read_events(self.run)
 
     @property
+    def history(self) -> History:
+        """The same, as checkers see it."""
+        return History(read_header(self.run), self.events)
+
+    @property
     def verdicts(self) -> Sequence[Verdict]:
         """Those of its run that count; none if it was not judged."""
         return [each for each in stored_verdicts(self.run) if each.counts] if self.run.verdicts.is_file() else []
@@ -95,9 +101,12 @@ class Session:
         """Let the test end by itself."""
         (self.folder / "go-on").touch()
 
-    def has_ended(self) -> None:
-        """Wait for the end of pytest, which comes soon; nothing of the session is left then."""
-        assert self.pytest.wait(_ENDED_WITHIN_S) == 1, self.output
+    def has_ended(self, *status: int) -> None:
+        """Wait for the end of pytest, which comes soon; nothing of the session is left then.
+
+        ``status``: the exit statuses that may be; by default that of a test that failed.
+        """
+        assert self.pytest.wait(_ENDED_WITHIN_S) in (status or (1,)), self.output
         assert "INTERNALERROR" not in self.output
         until(lambda: not self.left(), awaited="nothing left of a session", within_s=_ENDED_WITHIN_S)
 

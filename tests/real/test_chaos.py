@@ -3,13 +3,15 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.checkers.run.pressure import strains
 from pytest_kmigrate.judging.rejudge import judge_again
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
@@ -65,6 +67,21 @@ def test_a_run_folder_without_room_is_one_clear_error(tmp_path: Path, small_disk
         one.has_ended()
         assert "make room" in one.output
         assert not [each for each in one.verdicts if each.outcome in (Outcome.CONFORMS, Outcome.VIOLATES)]
+
+
+@pytest.mark.nightly
+def test_a_machine_with_a_load_of_others_is_recognized(tmp_path: Path) -> None:
+    """As many busy programs as 22 for each processor, and one: what then came late was not Kafka's doing."""
+    loops = [sys.executable, "-c", "while True: pass"]
+    with session(tmp_path / "one", GOES_ON, *ONE) as one, ExitStack() as busy:
+        for _ in range(22 * (os.cpu_count() or 1) + 1):
+            busy.callback(busy.enter_context(subprocess.Popen(loops)).kill)
+        until(lambda: len(strains(one.history)) > 1, awaited="two spans under pressure", within_s=120, every_s=1)
+        busy.close()
+        one.go_on()
+        one.has_ended(0, 1)
+    assert {each.kind for each in strains(one.history)} == {Kind.INFRA}
+    assert not [each for each in one.verdicts if each.outcome is Outcome.VIOLATES]
 
 
 def test_an_engine_that_is_lost_blames_nobody(tmp_path: Path) -> None:

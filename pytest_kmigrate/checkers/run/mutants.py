@@ -40,6 +40,11 @@ def idle_rules(became: Mapping[str, str]) -> list[str]:
     return [f"rule {rule}: {each}" for rule, each in sorted(became.items()) if each != RuleOutcome.CARRIED_OUT]
 
 
+def unfit_rules(became: Mapping[str, str]) -> list[str]:
+    """Those that were refused, or fit no code, by name."""
+    return sorted(rule for rule, each in became.items() if each not in (RuleOutcome.CARRIED_OUT, RuleOutcome.WOVEN))
+
+
 def _best_of(outcomes: set[str]) -> str:
     failed = sorted(outcomes.difference(RuleOutcome))
     return failed[0] if failed else next(each for each in RuleOutcome if each in outcomes)

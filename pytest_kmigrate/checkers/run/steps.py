@@ -1,6 +1,7 @@
 """Checks of what a test and its migration wanted to happen: steps were completed, expectations came true."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from pytest_kmigrate.checkers.evidence.expectations import by_requirement, claimed, unmet
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -14,6 +15,7 @@ from pytest_kmigrate.model.verdict import (
     Kind,
     Outcome,
     Verdict,
+    Violation,
     conforms,
     inconclusive,
     not_applicable,
@@ -25,7 +27,8 @@ from pytest_kmigrate.model.verdict import (
 def steps_completed(history: History) -> Verdict:
     """Every migration step that was begun came to its end; progress is demanded only while no fault is in force.
 
-    A step that failed under a fault is inconclusive: the fault may have been one that no cluster has to survive.
+    A step that failed under a fault is inconclusive: the fault may have been one that no cluster has to survive. One
+    that failed under none violates the requirements that it names.
     """
     name = "steps_completed"
     ended = history.of(EventKind.STEP_ENDED)
@@ -44,13 +47,26 @@ def steps_completed(history: History) -> Verdict:
             )
             for event in blamed
         ]
-        return violates(name, Kind.LIVENESS, found)
+        return violates(name, Kind.LIVENESS, found).about_each(_by_step(blamed, found))
     if len(ended) < len(history.of(EventKind.STEP_BEGAN)):
         return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
         return inconclusive(name, Kind.VACUOUS, f"{excused[0].data.get('step')} failed while a fault was in force")
     completed = [event for event in ended if event.data.get("outcome") != "failed"]
     return conforms(name, f"{counted(len(completed), 'migration step')} completed")
+
+
+def _by_step(failed: Sequence[Event], found: Sequence[Violation]) -> Iterator[About]:
+    """What failed steps violate; those that were completed speak for nothing, as their states are read from metrics."""
+    violated = defaultdict[str, list[Violation]](list)
+    for event, violation in zip(failed, found, strict=True):
+        named = event.data.get("requirements")
+        for requirement in named if isinstance(named, list | tuple) else ():
+            violated[str(requirement)].append(violation)
+    for requirement, each in violated.items():
+        summary = f"expected {each[0].expected}; observed {each[0].observed}"
+        observed, awaited = tuple(one.observed for one in each), tuple(one.awaited for one in each)
+        yield About(requirement, Outcome.VIOLATES, Kind.LIVENESS, len(each), summary, observed, awaited)
 
 
 @checker(in_every_run=lambda history: bool(claimed(history)), ends_test=True)

@@ -117,5 +117,5 @@ def _in_zookeeper_mode(scene: Scene) -> Iterator[str]:
 
 def _still_migrating(scene: Scene) -> Iterator[str]:
     for node in scene.cluster.nodes(Role.CONTROLLER):
-        if MIGRATION_FLAG in node.properties:
-            yield f"{node.name} runs with {MIGRATION_FLAG}"
+        if node.properties.get(MIGRATION_FLAG) == "true":
+            yield f"{node.name} runs with {MIGRATION_FLAG}=true"

@@ -120,18 +120,20 @@ def _leave(cluster: Cluster) -> list[Move]:
 
 
 PROVISION_CONTROLLERS = Step("provision-controllers", _provision, (PHASE, Phase.PREPARING.name))
-ENTER_MIGRATION = Step("roll-brokers-into-migration", _enter, (PHASE, Phase.HYBRID.name))
-ROLL_TO_KRAFT = Step("roll-brokers-to-kraft", _to_kraft, (PHASE, Phase.ALL_KRAFT.name))
-FINALIZE = Step("finalize", _finalize, (PHASE, Phase.FINALIZED.name))
+ENTER_MIGRATION = Step("roll-brokers-into-migration", _enter, (PHASE, Phase.HYBRID.name), ("K866-TRIG-automatic",))
+ROLL_TO_KRAFT = Step("roll-brokers-to-kraft", _to_kraft, (PHASE, Phase.ALL_KRAFT.name), ("K866-PROC-roll-one-by-one",))
+FINALIZE = Step("finalize", _finalize, (PHASE, Phase.FINALIZED.name), ("K866-PROC-finalize-by-flag",))
 
 STEPS = (PROVISION_CONTROLLERS, ENTER_MIGRATION, ROLL_TO_KRAFT, FINALIZE)
 WALKING_NEEDS = frozenset({Capability.START, Capability.RECONFIGURE, Capability.ZNODES})
 """The way forward; each step begins where the one before has ended."""
 
-DEPROVISION = Step(DEPROVISIONING, _deprovision, (PHASE, Phase.ZOOKEEPER.name))
-TAKE_CONTROL_BACK = Step(DEPROVISIONING, _take_control_back, (PHASE, Phase.ZOOKEEPER.name))
-BACK_TO_ZOOKEEPER_MODE = Step("roll-brokers-back-to-zookeeper", _back_to_zookeeper_mode, (PHASE, Phase.HYBRID.name))
-LEAVE_MIGRATION = Step("roll-brokers-out-of-migration", _leave, (PHASE, Phase.ZOOKEEPER.name))
+DEPROVISION = Step(DEPROVISIONING, _deprovision, (PHASE, Phase.ZOOKEEPER.name), ("K866-RB-provisioned",))
+TAKE_CONTROL_BACK = Step(DEPROVISIONING, _take_control_back, (PHASE, Phase.ZOOKEEPER.name), ("K866-RB-any-point",))
+BACK_TO_ZOOKEEPER_MODE = Step(
+    "roll-brokers-back-to-zookeeper", _back_to_zookeeper_mode, (PHASE, Phase.HYBRID.name), ("K866-RB-mixed",)
+)
+LEAVE_MIGRATION = Step("roll-brokers-out-of-migration", _leave, (PHASE, Phase.ZOOKEEPER.name), ("K866-RB-any-point",))
 
 WAYS_BACK: dict[Phase, tuple[Step, ...]] = {
     Phase.PREPARING: (DEPROVISION, LEAVE_MIGRATION),

@@ -1,5 +1,6 @@
 """Events of a procedure: its steps, and the states of the cluster that they lead to."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -35,6 +36,8 @@ class StepEnded(EventData):
     """``done``, ``stopped`` (halfway, as the test wanted, or by trouble that is not Kafka's), or ``failed``."""
     reason: str
     """The error that ended the step; otherwise empty."""
+    requirements: Sequence[str] | None = None
+    """The requirements that the failure violates, while no fault is in force; missing if the step has none."""
 
 
 @dataclass(frozen=True)

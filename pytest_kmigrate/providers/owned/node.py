@@ -263,7 +263,7 @@ class OwnedNode:
         began = time.monotonic()
         self._ending = how
         self._signal(number)
-        if not self._ended.wait(within_s):
+        if not self._has_ended_within(within_s):
             self.dump_threads()
             self._ending = "hung"
             self._signal(signal.SIGKILL)
@@ -274,6 +274,23 @@ class OwnedNode:
         took_ms = int((time.monotonic() - began) * 1000)
         said = "" if how == "killed" or self._exit_code in _OBEYED else last_words.last_words(self.log)
         self._around.recorder.record(events.NodeStopped(self._ending, self._exit_code, took_ms, said), self.name)
+
+    def _has_ended_within(self, within_s: float) -> bool:
+        """Wait for the end; what becomes of rules meanwhile is recorded, as the last thing the node can report."""
+        if not self._around.jvm.has_byteman(self.spec):
+            return self._ended.wait(within_s)
+        latest: list[dict[str, str]] = []
+
+        def has_ended() -> bool:
+            with suppress(OSError):
+                latest[:] = [attaching.listed(self.address, RULES)]
+            return self._ended.is_set()
+
+        with suppress(AwaitTimeoutError):
+            until(has_ended, awaited=f"the end of {self.name}", within_s=within_s, ends_anyway=True)
+        for rules in latest:
+            self._around.recorder.record(events.RulesReported(rules), self.name)
+        return self._ended.is_set()
 
     def _signal(self, number: signal.Signals) -> None:
         if self.pid is not None:

@@ -133,7 +133,7 @@ class Fails:
 
 def failing(error: KmigrateError) -> Step:
     """A step of one such move."""
-    return Step("fail", lambda _: [Fails(error)], ("level", "HIGH"))
+    return Step("fail", lambda _: [Fails(error)], ("level", "HIGH"), ("ROW",))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,16 @@ def test_a_step_that_failed_of_itself_is_a_failed_step(stage: Stage) -> None:
     with pytest.raises(ClusterError):
         ProcedureDriver(stage.scene, [failing(ClusterError("no leader"))]).advance_to("HIGH")
     [ended] = stage.of(EventKind.STEP_ENDED)
-    assert ended.data["outcome"] == "failed"
+    assert (ended.data["outcome"], ended.data["requirements"]) == ("failed", ["ROW"])
+
+
+@pytest.mark.parametrize("rows", [["ROW"], []])
+def test_a_state_that_is_awaited_for_requirements_is_an_expectation_of_theirs(stage: Stage, rows: list[str]) -> None:
+    """Without any a test that ends in such a wait violates nothing."""
+    stage.view.readings = {"door": Reading("SHUT")}
+    with pytest.raises(AwaitTimeoutError):
+        ProcedureDriver(stage.scene, [OPEN]).await_state("door", "OPEN", within_s=0, requirements=rows)
+    assert [event.data["requirements"] for event in stage.of(EventKind.EXPECTATION)] == [rows] * bool(rows)
 
 
 def test_a_state_that_never_came_is_reported_with_what_it_waits_for(stage: Stage) -> None:

@@ -84,12 +84,20 @@ def test_only_what_is_observed_of_the_defect_kills_it(tmp_path: Path) -> None:
 
 
 def test_a_mutant_whose_rule_was_not_carried_out_is_not_reached(tmp_path: Path) -> None:
-    """Whatever else is red then says nothing of it."""
-    _write(tmp_path / "idle", _red("mirrored", ROW), reported=[WOVEN, WOVEN])
+    """Whatever else is red then says nothing of it; nor does its own row, where no node had the rule."""
+    _write(tmp_path / "idle", _red("other", OTHER), reported=[WOVEN, WOVEN])
     _write(tmp_path / "unasked", _red("mirrored", ROW), reported=[])
+    _write(tmp_path / "unfit", _red("mirrored", ROW), reported=[RuleOutcome.NOWHERE])
 
     assert result_of(MUTANT, tmp_path / "idle", "kip-866") == Result(MUTANT, Fate.NOT_REACHED, f"rule it: {WOVEN}")
     assert result_of(MUTANT, tmp_path / "unasked", "kip-866").fate is Fate.NOT_REACHED
+    assert result_of(MUTANT, tmp_path / "unfit", "kip-866").fate is Fate.NOT_REACHED
+
+
+def test_a_red_of_its_requirement_shows_that_a_rule_was_carried_out(tmp_path: Path) -> None:
+    """Nodes report for the last time before they have ended, and a rule may be one of their end."""
+    _write(tmp_path, _red("mirrored", ROW), reported=[WOVEN])
+    assert result_of(MUTANT, tmp_path, "kip-866") == Result(MUTANT, Fate.KILLED, "mirrored")
 
 
 def test_one_that_ends_its_test_early_is_reached_all_the_same(tmp_path: Path) -> None:

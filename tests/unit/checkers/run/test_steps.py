@@ -38,6 +38,14 @@ def test_a_failed_step_violates() -> None:
     assert "event 3" in violation.evidence
 
 
+def test_a_failed_step_violates_the_requirements_that_it_names() -> None:
+    """Once; a step that was completed speaks for none."""
+    failed = event(EventKind.STEP_ENDED, 2000, step="finalize", outcome="failed", reason="late", requirements=["ROW"])
+    (about,) = steps_completed.judge(history(events=[*step(0), step(1000)[0], failed])).about
+    assert (about.requirement, about.outcome, about.kind, about.seen) == ("ROW", Outcome.VIOLATES, Kind.LIVENESS, 1)
+    assert steps_completed.judge(history(events=step(0))).about == ()
+
+
 def test_a_step_that_failed_under_a_fault_is_inconclusive() -> None:
     """Progress is demanded only while no fault is in force."""
     verdict = steps_completed.judge(history(events=[*fault(500), *step(1000, "failed")]))

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
 from pytest_kmigrate.documents.kip_866.obstacles import obstacles
-from pytest_kmigrate.documents.kip_866.procedure import brokers_join, controllers_join
+from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG, brokers_join, controllers_join
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.protocols import Reading
 from pytest_kmigrate.model.topology import BrokerMode, Role
@@ -95,6 +95,13 @@ def test_on_the_way_to_kraft_brokers_in_zookeeper_mode_are_named(joined: Stage) 
         "controller-3000 counts 1 brokers in ZooKeeper mode",
     ]
     assert len(obstacles(joined.scene, "FINALIZED")) == 4
+
+
+def test_a_controller_whose_flag_is_false_does_not_keep_a_migration_from_its_end(joined: Stage) -> None:
+    """Nor does one without it; it is named with the value that it has."""
+    joined.cluster.node("controller-3000").reconfigure({MIGRATION_FLAG: "false"})
+    joined.cluster.node("controller-3001").reconfigure({MIGRATION_FLAG: None})
+    assert obstacles(joined.scene, "FINALIZED")[1:] == [f"controller-3002 runs with {MIGRATION_FLAG}=true"]
 
 
 def test_what_cannot_be_read_is_left_out(joined: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
