@@ -1,9 +1,12 @@
 """What can be done with a standing cluster: asked of the cluster, not believed of its file."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from pytest_kmigrate.distributions.releases import SHAPE, known_releases
+from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.peer import Peer
@@ -109,7 +112,7 @@ def _release(site: Site, metrics: MetricsReader) -> Answer:
     claimed = site.file.kafka
     found = dict(_releases(site, metrics))
     for node, release in found.items():
-        if not f"{claimed}.".startswith(f"{release}."):
+        if not _may_be(claimed, release):
             raise WrongUseError(
                 f"{site.path}: kafka: expected the release that nodes run; the file has {claimed!r}, "
                 f"{node} reports {release}: correct it"
@@ -118,6 +121,19 @@ def _release(site: Site, metrics: MetricsReader) -> Answer:
         return Answer("release", None, f"{claimed} by the file; no node reports any")
     reported = ", ".join(f"{node} {release}" for node, release in found.items())
     return Answer("release", None, f"{claimed} by the file, and nodes report: {reported}")
+
+
+def _may_be(claimed: str, reported: str) -> bool:
+    """Whether nodes that report this may run the release that the file claims.
+
+    They may report less than it, or a build of it (``3.9.1-acme-2``). A vendor's own count, such as ``7.7.0-ccs``, is
+    above all releases of Kafka and contradicts none.
+    """
+    if f"{claimed}.".startswith(f"{reported}."):
+        return True
+    is_of_a_build = SHAPE.fullmatch(reported) is None
+    is_of_it = re.match(rf"{re.escape(claimed)}(?!\d)", reported) is not None
+    return is_of_a_build and (is_of_it or numbers_of(reported).major > numbers_of(known_releases()[-1]).major)
 
 
 def _releases(site: Site, metrics: MetricsReader) -> Iterator[tuple[str, str]]:

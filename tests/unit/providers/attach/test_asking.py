@@ -30,11 +30,14 @@ WITHHELD = {
 
 
 class Reporting(NoMetrics):
-    """Metrics by which nodes say what they run."""
+    """Metrics by which nodes report what they run: all but one what the file has."""
+
+    def __init__(self, broker_1: str = "3.8.1") -> None:
+        self._broker_1 = broker_1
 
     def release(self, node: str) -> str | None:
-        """All but one run what the file has."""
-        return "3.8.1" if node == "broker-1" else "3.9.1"
+        """What one of them runs."""
+        return self._broker_1 if node == "broker-1" else "3.9.1"
 
 
 @pytest.fixture(autouse=True)
@@ -44,11 +47,23 @@ def _answering(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "cluster_id_at", lambda *_, **__: "theirs-id")
 
 
-def test_a_release_that_is_not_the_real_one_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "reported", ["3.8.1", "3.9.10-acme-1", "3.9.2-SNAPSHOT", "3.6.1-acme", "4.1.0-SNAPSHOT", "7.7.0"]
+)
+def test_a_release_that_is_not_the_real_one_is_named(tmp_path: Path, reported: str) -> None:
     """With the node that runs another, and before anything is begun."""
     site = site_at(written(tmp_path))
     with pytest.raises(WrongUseError, match=r"kafka: expected the release that nodes run; .*'3\.9\.1', broker-1 rep"):
-        ask(site, Readers(Reporting(), MetadataLogs(site, print)))
+        ask(site, Readers(Reporting(reported), MetadataLogs(site, print)))
+
+
+@pytest.mark.parametrize("reported", ["3.9", "3.9.1-acme-2", "3.9.1.redhat-00005", "3.9.1+acme", "7.7.0-ccs"])
+def test_a_build_is_what_its_file_claims(tmp_path: Path, reported: str) -> None:
+    """A vendor names builds by words behind the release, or counts for himself; the header has what they report."""
+    site = site_at(written(tmp_path, BARE))
+    asked = ask(site, Readers(Reporting(reported), MetadataLogs(site, print)))
+    (release,) = [each.why for each in asked.answers if each.name == "release"]
+    assert f"broker-1 {reported}" in release
 
 
 def test_a_broker_that_the_file_does_not_have_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
