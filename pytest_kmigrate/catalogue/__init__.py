@@ -101,9 +101,10 @@ class KnownBug:
         return f"{self.id}: {self.symptom}"
 
     def breaks(self, version: str) -> bool:
-        """Whether a release has the bug; never true of a version that is none, such as that of a snapshot.
+        """Whether a release has the bug; never true of a version without numbers.
 
-        A build with a name of its own (``3.9.1+acme.0a1b2c3d``) has the bugs of its release.
+        A build with a name of its own (``3.9.1+acme.0a1b2c3d``) has the bugs of its release, and a snapshot
+        (``3.9.2-SNAPSHOT``) those of the release that it becomes. Either may have mended any.
         """
         return _is_in(version, self.broken)
 
@@ -113,10 +114,10 @@ def is_before(version: str, since: str) -> bool:
 
     Never true of a version without any. WrongUseError when ``since`` is no release.
     """
-    first, release = _release(since), _release(version) or numbers_of(version)
+    first, release = _release(since), _numbered(version)
     if first is None:
         raise WrongUseError(f'expected a release of Kafka such as "3.7.0", got "{since}"')
-    return bool(any(release.release)) and release < first
+    return release is not None and release < first
 
 
 def is_release(version: str) -> bool:
@@ -133,9 +134,15 @@ def _release(version: str) -> Version | None:
         return None
 
 
+def _numbered(version: str) -> Version | None:
+    """As ``_release``, but the numbers that a version with words of its own begins with; None: it has none."""
+    numbers = _release(version) or numbers_of(version)
+    return numbers if any(numbers.release) else None
+
+
 @cache  # every judgement of a run asks it of every bug
 def _is_in(version: str, ranges: tuple[str, ...]) -> bool:
-    release = _release(version)
+    release = _numbered(version)
     return release is not None and any(SpecifierSet(each).contains(release, prereleases=True) for each in ranges)
 
 

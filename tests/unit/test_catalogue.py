@@ -186,6 +186,8 @@ def test_a_bug_excuses_only_its_own_release() -> None:
     """A build of somebody has those of its release, and the newest release those never fixed."""
     assert catalogue.known_bug("KAFKA-15605").breaks("3.6.0")
     assert catalogue.known_bug("KAFKA-15605").breaks("3.6.0+acme.0a1b2c3d")
+    assert catalogue.known_bug("KAFKA-15605").breaks("3.6.0-SNAPSHOT+mine.0a1b2c3d")
+    assert not catalogue.known_bug("KAFKA-15605").breaks("trunk")
     assert not catalogue.known_bug("KAFKA-15605").breaks("/opt/kafka-3.6.0")
     unfixed = {bug.id for bug in catalogue.all_known_bugs() if bug.breaks("3.9.1")}
     assert unfixed == {

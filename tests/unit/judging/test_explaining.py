@@ -38,12 +38,14 @@ def test_only_violations_of_releases_that_have_a_bug_are_explained_by_it() -> No
         ("3.6.0", ("KAFKA-15605",)),
         ("3.6.0+acme.0a1b2c3d", ("KAFKA-15605",)),
         ("3.9.1+acme.0a1b2c3d", ()),
-        ("3.6.0-acme", ()),
+        ("3.6.0-acme", ("KAFKA-15605",)),
+        ("3.9.2-SNAPSHOT+mine.0a1b2c3d", ()),
+        ("trunk", ()),
     ],
 )
 @pytest.mark.parametrize("named", ["3.6.0", "/opt/acme"])
 def test_bugs_excuse_by_what_the_jars_are(kafka: str, bugs: tuple[str, ...], named: str) -> None:
-    """However the distribution was named; a version that is no release has no known bug."""
+    """However the distribution was named; of a version with words of its own the numbers count."""
     run = of_360(f"pytest t --kmigrate-kafka {named}")
     run = replace(run, header=replace(run.header, kafka=kafka))
     assert [each.known_bugs for each in explained(run, [RED], [ALWAYS])] == [bugs]
