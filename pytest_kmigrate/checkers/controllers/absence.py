@@ -1,0 +1,126 @@
+"""Check of elections: how long a majority of controllers was up and none of them was active."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pytest_kmigrate.checkers.controllers.lives import plays, roles
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import targets_of, when
+from pytest_kmigrate.checkers.evidence.wording import span
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, not_applicable, violates
+
+_ACTIVE = "ActiveControllerCount"
+_UNSEEN_NS = 3_000_000_000
+"""A controller without any sample for so long may have been active, and was not seen."""
+_AWAY = (EventKind.NODE_STARTED, EventKind.NODE_STOPPED, EventKind.NODE_DIED)
+
+_Span = tuple[int, int]
+
+
+def _has_been_observed(history: History) -> bool:
+    return bool(_without(history))
+
+
+@checker(in_every_run=_has_been_observed, anomaly="no active controller", needs=[Capability.METRICS])
+def longest_time_without_an_active_controller(history: History, limit_s: float = 30) -> Verdict:
+    """No controller is active for ``limit_s`` seconds at most, by what controllers report.
+
+    Only time counts in which a majority of the quorum was up, not paused, and the target of no fault; a controller
+    outside of it is not taken for active, whatever it reports. Time in which one of them was not observed for 3 s does
+    not count. The default is three times the longest election that a quiet machine needs.
+    """
+    name = "longest_time_without_an_active_controller"
+    spans = _without(history)
+    if not spans:
+        return not_applicable(name, "no majority of controllers was observed while it was up")
+    longest = max(spans, key=_length_ns)
+    long = [each for each in spans if _length_ns(each) > limit_s * 1e9]
+    text = f"longest time without an active controller: {_lasted(history, longest)}"
+    facts = {"longest_s": _length_ns(longest) / 1e9, "began_ns": longest[0], "ended_ns": longest[1]}
+    if long:
+        found = [_violation(history, each, limit_s) for each in long]
+        return violates(name, Kind.LIVENESS, found, f"{text}; allowed are {limit_s:g} s", **facts)
+    return conforms(name, text, **facts)
+
+
+@dataclass
+class _Quorum:
+    """Which controllers can take part in an election."""
+
+    names: frozenset[str]
+    up: set[str] = field(default_factory=set)
+    paused: set[str] = field(default_factory=set)
+    hit: dict[object, set[str]] = field(default_factory=dict)
+
+    @property
+    def able(self) -> set[str]:
+        """The controllers that are up, not paused, and the target of no fault."""
+        return self.up - self.paused - set().union(*self.hit.values())
+
+    @property
+    def has_majority(self) -> bool:
+        """Whether they can elect one of them."""
+        return 2 * len(self.able) > len(self.names)
+
+    def take(self, event: Event) -> None:
+        """Take in what an event changes."""
+        node = str(event.node)
+        if event.kind is EventKind.FAULT_APPLIED:
+            self.hit[event.data.get("fault_id")] = targets_of(event) & self.names
+        elif event.kind is EventKind.FAULT_HEALED:
+            self.hit.pop(event.data.get("fault_id"), None)
+        elif node not in self.names:
+            return
+        elif event.kind in _AWAY:
+            self.up.discard(node)
+            self.paused.discard(node)
+        elif event.kind is EventKind.NODE_READY:
+            self.up.add(node)
+        elif event.kind is EventKind.NODE_PAUSED:
+            self.paused.add(node)
+        elif event.kind is EventKind.NODE_RESUMED:
+            self.paused.discard(node)
+
+
+def _without(history: History) -> list[_Span]:
+    """Each time from one sample of an active controller to the next, or to where nothing can be said any more."""
+    quorum = _Quorum(frozenset(name for name, role in roles(history).items() if plays(role, Role.CONTROLLER)))
+    since_ns: int | None = None
+    seen_ns, spans = dict[str, int](), dict[int, int]()
+    for at_ns, what in _in_order(history, quorum.names):
+        if isinstance(what, Event):
+            quorum.take(what)
+            since_ns = since_ns if quorum.has_majority else None
+        elif quorum.has_majority and what.node in quorum.able:
+            seen_ns[what.node] = at_ns
+            is_seen = all(at_ns - seen_ns.get(each, 0) <= _UNSEEN_NS for each in quorum.able)
+            since_ns = since_ns if since_ns is not None and is_seen else at_ns
+            spans[since_ns] = at_ns
+            since_ns = at_ns if what.values[_ACTIVE] == 1 else since_ns
+    return [(began, ended) for began, ended in spans.items() if ended > began]
+
+
+def _in_order(history: History, names: frozenset[str]) -> Iterator[tuple[int, Event | Sample]]:
+    reported = [each for each in history.samples if each.node in names and each.values.get(_ACTIVE) is not None]
+    both: list[tuple[int, int, Event | Sample]] = [(each.at_ns, 0, each) for each in history.events]
+    both += [(each.at_ns, 1, each) for each in reported]
+    for at_ns, _, what in sorted(both, key=lambda each: each[:2]):
+        yield at_ns, what
+
+
+def _length_ns(of: _Span) -> int:
+    return of[1] - of[0]
+
+
+def _lasted(history: History, of: _Span) -> str:
+    return f"{span(_length_ns(of))}, from {when(history, of[0])}"
+
+
+def _violation(history: History, of: _Span, limit_s: float) -> Violation:
+    expected = f"some controller is active every {limit_s:g} s while a majority of them is up"
+    return violation_at(history, expected, f"none for {_lasted(history, of)}", of[0], awaited=of)

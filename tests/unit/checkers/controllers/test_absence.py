@@ -1,0 +1,96 @@
+"""Check of the time without an active controller: an election, one that does not end, and times that do not count."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_kmigrate.checkers.controllers.absence import longest_time_without_an_active_controller as check
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from tests.unit.checkers.histories import event, history, sample
+
+NAMES = ("controller-3000", "controller-3001", "controller-3002")
+UP = [
+    each
+    for name in NAMES
+    for each in (event(EventKind.NODE_STARTED, 0, name, role="controller"), event(EventKind.NODE_READY, 10, name))
+]
+KILLED = event(EventKind.NODE_DIED, 10_000, NAMES[0])
+
+
+def applied(at_ms: int, *targets: str, healed_ms: int) -> list[Event]:
+    """A fault that acts on these nodes."""
+    began = event(EventKind.FAULT_APPLIED, at_ms, fault_id="fault-1", targets=list(targets))
+    return [began, event(EventKind.FAULT_HEALED, healed_ms, fault_id="fault-1")]
+
+
+def reported(active: Sequence[tuple[int, str]], until_ms: int, *, nodes: Sequence[str] = NAMES) -> list[Sample]:
+    """What each node reports every half second: the controller of the last of these times is active; "" is none."""
+    return [
+        sample(at, node, ActiveControllerCount=float(node == [who for since, who in active if since <= at][-1]))
+        for at in range(500, until_ms, 500)
+        for node in nodes
+    ]
+
+
+def run(samples: list[Sample], *events: Event) -> History:
+    """Three controllers are up from the beginning."""
+    return history(events=sorted([*UP, *events], key=lambda each: each.at_ns), samples=samples)
+
+
+def test_an_election_in_time_conforms() -> None:
+    """Conforming: the active controller dies, and another one is elected 5 s later."""
+    verdict = check.judge(run(reported([(0, NAMES[0]), (10_000, ""), (15_000, NAMES[1])], 20_000), KILLED))
+    assert verdict.outcome is Outcome.CONFORMS
+    assert verdict.facts["longest_s"] == 5.5
+    assert verdict.summary.startswith("longest time without an active controller: 5.5 s, from ")
+
+
+@pytest.mark.parametrize("ended_ms", [52_000, 90_000], ids=["late", "never"])
+def test_an_election_that_takes_too_long_violates(ended_ms: int) -> None:
+    """Violating: two of three are up, and none of them is active for 42 s, or any more."""
+    verdict = check.judge(run(reported([(0, NAMES[0]), (10_000, ""), (52_000, NAMES[1])], ended_ms), KILLED))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
+    assert verdict.violations[0].expected == "some controller is active every 30 s while a majority of them is up"
+    assert check.judge(run(reported([(0, NAMES[0])], 9_000)), limit_s=0.1).outcome is Outcome.VIOLATES
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [KILLED, event(EventKind.NODE_STOPPED, 10_000, NAMES[1]), event(EventKind.NODE_READY, 60_000, NAMES[1])],
+        [KILLED, event(EventKind.NODE_PAUSED, 10_000, NAMES[1]), event(EventKind.NODE_RESUMED, 60_000, NAMES[1])],
+        [KILLED, *applied(10_000, NAMES[1], healed_ms=60_000)],
+        applied(10_000, *NAMES, healed_ms=60_000),
+    ],
+    ids=["down", "paused", "hit", "cut from each other"],
+)
+def test_time_without_a_majority_does_not_count(events: list[Event]) -> None:
+    """Conforming: one of three cannot elect itself; 5 s after two are back one of them is active."""
+    verdict = check.judge(run(reported([(0, NAMES[0]), (10_000, ""), (65_000, NAMES[2])], 70_000), *events))
+    assert verdict.outcome is Outcome.CONFORMS
+    assert verdict.facts["longest_s"] in (5.0, 5.5)
+
+
+def test_a_controller_that_cannot_be_followed_is_not_active() -> None:
+    """Violating: it is cut off, reports on that it leads, and the two others elect none."""
+    samples = reported([(0, NAMES[0])], 60_000)
+    verdict = check.judge(run(samples, *applied(10_000, NAMES[0], healed_ms=59_000)))
+    assert verdict.outcome is Outcome.VIOLATES
+
+
+def test_time_in_which_a_controller_was_not_observed_does_not_count() -> None:
+    """Conforming: the active one did not answer who asks for its metrics; the others are not active, as they report."""
+    samples = [each for each in reported([(0, NAMES[0])], 60_000) if each.node != NAMES[0] or each.at_ns < 10**10]
+    verdict = check.judge(run(samples))
+    assert verdict.outcome is Outcome.CONFORMS
+    assert verdict.facts["longest_s"] <= 3
+
+
+def test_without_controllers_or_samples_nothing_is_judged() -> None:
+    """Not applicable, and not asked for unasked."""
+    for there in (history(), run([]), run(reported([(0, NAMES[0])], 600, nodes=NAMES[:1]))):
+        assert check.judge(there).outcome is Outcome.NOT_APPLICABLE
+        assert check.in_every_run is not None
+        assert not check.in_every_run(there)
