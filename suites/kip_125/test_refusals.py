@@ -39,8 +39,20 @@ def test_a_member_of_another_chroot_takes_no_partition(group, cluster, expect, v
     moves = group.moves()
     stray = group.start(WITH, zookeeper_connect=elsewhere, **ROUND_ROBIN)
     refusal = lambda: group.refusal(stray)  # noqa: E731
-    expect("what it refuses", refusal, equals="zookeeper.connect", within_s=REFUSED_WITHIN_S)
+    expect(
+        "what it refuses",
+        refusal,
+        equals="zookeeper.connect",
+        within_s=REFUSED_WITHIN_S,
+        requirements=["K125-OWN-full-coverage"],
+    )
     group.flow(500)
-    expect("partitions that moved by it", lambda: group.moves() - moves, equals=0, within_s=0)
+    expect(
+        "partitions that moved by it",
+        lambda: group.moves() - moves,
+        equals=0,
+        within_s=0,
+        requirements=["K125-OWN-full-coverage"],
+    )
 
     verify_group()

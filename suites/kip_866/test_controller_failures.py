@@ -149,7 +149,7 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
             lambda: zookeeper.get("/brokers/topics/orders/partitions/5/state") is not None,
             equals=True,
             within_s=20,
-            requirements=["K866-DW-partitions-add", "K866-FAIL-crash-in-migration"],
+            requirements=["K866-DW-partitions-add", "K866-FAIL-crash-in-migration", "K866-FAIL-zk-heal-catch-up"],
         )
     verify_clients()
 
@@ -265,6 +265,7 @@ def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
         lambda: _written_in_later_epochs(zookeeper),
         equals=[],
         within_s=5,
+        requirements=["K866-ZNODE-controller-epoch-monotonic"],
     )
     workload.await_acked(500)
     verify_clients(checks.metadata_equivalent("hybrid-log", "hybrid-zookeeper"))

@@ -80,7 +80,12 @@ def test_quotas_and_scram_are_copied_under_their_own_names(
     in_zookeeper = dict(cluster_metadata.seen("zookeeper").quotas)
     migration.advance_to(Phase.HYBRID)
 
-    expect("client quotas in the metadata log", lambda: dict(cluster_metadata.seen("log").quotas), equals=in_zookeeper)
+    expect(
+        "client quotas in the metadata log",
+        lambda: dict(cluster_metadata.seen("log").quotas),
+        equals=in_zookeeper,
+        requirements=["K866-PROC-copy-quotas-scram"],
+    )
     cluster_metadata.settle("copied")
 
     verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("quotas", "scram")))

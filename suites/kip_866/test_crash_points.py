@@ -116,6 +116,7 @@ class TestDualWrite:
             lambda: zookeeper.get(LATE),
             equals=zookeeper.get(LATE),
             for_s=crash_points.TOPIC_NOT_WRITTEN.held_s,
+            requirements=["K866-FAIL-stale-controller-fenced"],
         )
         verify_clients()
 

@@ -37,7 +37,7 @@ def test_reassignment_completes_in_hybrid_mode(
         lambda: _replicas_and_isr(admin_of(f"broker-{wanted[0]}")),
         equals=(sorted(wanted), sorted(wanted)),
         kind=Kind.LIVENESS,
-        requirements=["K866-DW-reassignment", "K866-RPC-lisr-on-election"],
+        requirements=["K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change"],
     )
     expect(
         "brokers that have moved-0 on their disks",
@@ -69,11 +69,13 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
         "the znode /brokers/topics/newcomer",
         lambda: zookeeper.get("/brokers/topics/newcomer") is not None,
         equals=True,
+        requirements=["K866-DW-topic-create"],
     )
     expect(
         "the znode /config/topics/newcomer",
         lambda: zookeeper.get("/config/topics/newcomer") is not None,
         equals=True,
+        requirements=["K866-DW-topic-create"],
     )
     workload.await_acked(500)
     workload.await_consumed(500)
