@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_866 import crash_points, procedure, sweep
+    from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
     from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
     from pytest_kmigrate.faults import targets, triggers
     from pytest_kmigrate.faults.disks import FailLogDir
     from pytest_kmigrate.faults.holding import Hold
+    from pytest_kmigrate.faults.injection import Injection
     from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
@@ -20,24 +22,36 @@ if TYPE_CHECKING:
     from pytest_kmigrate.model.checkpoint import Znode
     from pytest_kmigrate.model.event import EventKind
     from pytest_kmigrate.model.links import Stream
+    from pytest_kmigrate.model.protocols import Cluster, Node
     from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
     from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
     from pytest_kmigrate.plugin.outcomes import ViolationError
     from pytest_kmigrate.procedures import moves
+    from pytest_kmigrate.running import Run
+    from pytest_kmigrate.running.calls import Expect, Inject, Verify
+    from pytest_kmigrate.running.metadata import Metadata
+    from pytest_kmigrate.running.traffic import Traffic
     from pytest_kmigrate.wire import admin as raw_admin
     from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange
 
 __all__ = [
     "BrokerMode",
+    "Cluster",
     "Cut",
     "EventKind",
+    "Expect",
     "ExpireSession",
     "FailLogDir",
     "Hold",
+    "Inject",
+    "Injection",
     "Isolate",
     "Kill",
     "Kind",
+    "Metadata",
     "MetadataChange",
+    "MigrationDriver",
+    "Node",
     "Outcome",
     "Partition",
     "Pause",
@@ -45,6 +59,7 @@ __all__ = [
     "Refuse",
     "Reset",
     "Role",
+    "Run",
     "Slice",
     "Slow",
     "Stop",
@@ -52,7 +67,9 @@ __all__ = [
     "Tamper",
     "Throttle",
     "Topology",
+    "Traffic",
     "Verdict",
+    "Verify",
     "ViolationError",
     "ZkMigrationState",
     "Znode",
@@ -68,10 +85,12 @@ __all__ = [
 
 _ROOMS = {
     "documents.kip_866": ("crash_points", "procedure", "sweep"),
+    "documents.kip_866.driver": ("MigrationDriver",),
     "documents.kip_866.phases": ("Phase", "ZkMigrationState"),
     "faults": ("targets", "triggers"),
     "faults.disks": ("FailLogDir",),
     "faults.holding": ("Hold",),
+    "faults.injection": ("Injection",),
     "faults.links": ("Cut", "Isolate", "Partition", "Refuse", "Reset", "Slice", "Slow", "Throttle"),
     "faults.processes": ("Kill", "Pause", "Stop"),
     "faults.znodes": ("ExpireSession", "Tamper"),
@@ -79,12 +98,22 @@ _ROOMS = {
     "model.checkpoint": ("Znode",),
     "model.event": ("EventKind",),
     "model.links": ("Stream",),
+    "model.protocols": ("Cluster", "Node"),
     "model.topology": ("BrokerMode", "Role", "Topology"),
     "model.verdict": ("Kind", "Outcome", "Verdict"),
     "plugin.outcomes": ("ViolationError",),
+    "running": ("Run",),
+    "running.calls": ("Expect", "Inject", "Verify"),
+    "running.metadata": ("Metadata",),
+    "running.traffic": ("Traffic",),
     "workloads.metadata.metadata_change": ("MetadataChange",),
 }
 _RENAMED = {"moves": "procedures.moves", "raw_admin": "wire.admin"}
+
+
+def __dir__() -> list[str]:
+    """List the public names too, which are loaded later: interactive shells complete them by it."""
+    return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> object:

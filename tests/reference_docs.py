@@ -108,8 +108,17 @@ def _defined_in(module: ModuleType) -> list[str]:
 
 
 def _fixtures_of(module: ModuleType, names: Iterable[str]) -> str:
-    rows = ((f"`{name}`", _prose(getattr(module, name))) for name in sorted(names))
-    return _table(("fixture", "what it is"), rows)
+    found = ((name, getattr(module, name)) for name in sorted(names))
+    rows = ((f"`{name}`", f"`{type_of(fixture)}`", _prose(fixture)) for name, fixture in found)
+    return _table(("fixture", "type", "what it is"), rows)
+
+
+def type_of(fixture: object) -> str:
+    """What a fixture returns, as an annotation has it; a fixture that yields is what it yields."""
+    returned = inspect.unwrap(fixture).__annotations__["return"]  # type: ignore[arg-type]  # the function behind it
+    written = re.sub(r"['\"]", "", returned if isinstance(returned, str) else inspect.formatannotation(returned))
+    written = re.sub(r"\b(?:typing|contextlib|collections\.abc|pytest_kmigrate(?:\.\w+)+)\.", "", written)
+    return re.sub(r"^Iterator\[(.*)\]$", r"\1", re.sub(r"ForwardRef\((.*?)\)", r"\1", written))
 
 
 def _faults() -> str:

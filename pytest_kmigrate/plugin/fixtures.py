@@ -1,7 +1,6 @@
 """The fixtures of every session. Their implementation is imported when the first one is used, see ``living``."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,10 +9,10 @@ from pytest_kmigrate.model.capabilities import SIDES, Capability, needing
 from pytest_kmigrate.plugin.marks import now_of_ours
 
 if TYPE_CHECKING:
-    from pytest_kmigrate.faults.injection import Injection
     from pytest_kmigrate.model.protocols import Cluster
     from pytest_kmigrate.model.topology import Topology
     from pytest_kmigrate.running import Run
+    from pytest_kmigrate.running.calls import Expect, Inject, Verify
     from pytest_kmigrate.running.metadata import Metadata
     from pytest_kmigrate.running.traffic import Traffic
 
@@ -98,7 +97,7 @@ def cluster_metadata(kmigrate_run: "Run") -> "Metadata":
     on_metric=[Capability.METRICS],
     on_znode_change=[Capability.ZNODES],
 )
-def inject(kmigrate_run: "Run") -> Callable[..., AbstractContextManager["Injection"]]:
+def inject(kmigrate_run: "Run") -> "Inject":
     """Begins a fault, at once or at its trigger; the end of the block heals it.
 
     ``with inject(Kill(targets.active_controller()), at=triggers.on_state("phase", Phase.COPYING)) as injection: ...``;
@@ -111,7 +110,7 @@ def inject(kmigrate_run: "Run") -> Callable[..., AbstractContextManager["Injecti
 
 
 @pytest.fixture
-def expect(kmigrate_run: "Run") -> Callable[..., bool]:
+def expect(kmigrate_run: "Run") -> "Expect":
     """``expect("name", actual, equals=..., within_s=60, kind=Kind.LIVENESS)`` records whether the value is reached.
 
     ``verify`` judges it. The default kind is ``Kind.SAFETY``; with ``kind=None`` the test only asks, and nothing is
@@ -123,7 +122,7 @@ def expect(kmigrate_run: "Run") -> Callable[..., bool]:
 
 
 @pytest.fixture
-def verify(request: pytest.FixtureRequest, kmigrate_run: "Run") -> Callable[..., None]:
+def verify(request: pytest.FixtureRequest, kmigrate_run: "Run") -> "Verify":
     """``verify(checks.no_acked_record_lost(), ...)`` ends the traffic, completes the evidence and judges the run.
 
     The test fails unless every verdict conforms, or if it ends without calling ``verify`` or ``verify_clients``.

@@ -150,6 +150,14 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Report a judged failure, and an error of ours, by its message and the line of the test, without a stack trace."""
+    error = call.excinfo.value if call.excinfo else None
+    if isinstance(error, pytest.FixtureLookupError):
+        report = yield
+        if is_of_ours(item) or marks.imports_from_us(getattr(item, "module", None)):
+            from pytest_kmigrate.plugin.hints import add_hint
+
+            add_hint(report, error)
+        return report
     if not is_of_ours(item):
         return (yield)
     from pytest_kmigrate.plugin.reporting import reported

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -10,7 +10,6 @@ import pytest
 
 from pytest_kmigrate.catalogue import requirement
 from pytest_kmigrate.documents import document
-from pytest_kmigrate.faults.injection import Injection
 from pytest_kmigrate.machine.plan import plan_here
 from pytest_kmigrate.model.checks import Check, Checker
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
@@ -44,6 +43,7 @@ from pytest_kmigrate.plugin.scenes import scene_of, shared_as, shared_by
 from pytest_kmigrate.recording.sources import digest_of_test
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, SharedCluster, header_of, open_run
+from pytest_kmigrate.running.calls import Expect, Inject, Verify
 from pytest_kmigrate.running.expectations import expect
 
 _PROGRESS = pytest.StashKey[Progress]()
@@ -179,12 +179,12 @@ def _command(config: pytest.Config) -> tuple[str, ...]:
     return tuple(getattr(config, "workerinput", {}).get("mainargv", sys.argv))
 
 
-def injector(run: Run) -> Callable[..., AbstractContextManager[Injection]]:
+def injector(run: Run) -> Inject:
     """Begins faults in a run; one that the provider cannot do makes the test NOT_APPLICABLE."""
     return run.inject
 
 
-def expecting(run: Run) -> Callable[..., bool]:
+def expecting(run: Run) -> Expect:
     """Records whether something comes true of the live cluster; where it does not go on, with all threads."""
 
     def expected(
@@ -210,7 +210,7 @@ def expecting(run: Run) -> Callable[..., bool]:
     return expected
 
 
-def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
+def verifier(item: pytest.Item, run: Run) -> Verify:
     """Ends the traffic, judges the run, and fails the test unless everything conforms."""
 
     def verified(*checks: Check) -> None:

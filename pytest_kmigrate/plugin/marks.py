@@ -54,7 +54,7 @@ def register(config: pytest.Config) -> None:
 
 def register_short_names_for(plugin: object, config: pytest.Config) -> None:
     """Register the short names if this plugin is a conftest that imports from this package."""
-    if Path(getattr(plugin, "__file__", None) or "").name == "conftest.py" and _imports_from_us(plugin):
+    if Path(getattr(plugin, "__file__", None) or "").name == "conftest.py" and imports_from_us(plugin):
         known = config.getini("markers")
         for line in _SHORT:
             if line not in known:
@@ -122,6 +122,7 @@ def _is_from_us(each: object) -> bool:
     return str(getattr(each, "__module__", "")).partition(".")[0] == _PACKAGE
 
 
-def _imports_from_us(module: object) -> bool:
-    values = list(vars(module).values())
+def imports_from_us(module: object) -> bool:
+    """Whether a module has a name that is defined in this package."""
+    values = list(getattr(module, "__dict__", {}).values())
     return any(_is_from_us(each) or str(getattr(each, "__name__", "")).partition(".")[0] == _PACKAGE for each in values)

@@ -41,6 +41,8 @@ FLAGS = (
 )
 
 
+_DEFAULTS = {name: default for name, _, default, _ in OPTIONS}
+
 WITH_VALUES = frozenset(f"--kmigrate-{name}" for name, *_ in OPTIONS)
 """The options that take a value."""
 
@@ -72,21 +74,18 @@ def add_options(parser: pytest.Parser) -> None:
     for name, value, default, text in OPTIONS:
         shown = f"{text} (default: {default})" if default else text
         group.addoption(f"--kmigrate-{name}", metavar=value, default=None, help=shown)
-        parser.addini(f"kmigrate-{name}", shown, default=default)
+        for key in _keys(name):
+            parser.addini(key, shown, default=None)
     for name, text in FLAGS:
         group.addoption(f"--kmigrate-{name}", action="store_true", help=text)
-        parser.addini(f"kmigrate-{name}", text, type="bool", default=False)
+        for key in _keys(name):
+            parser.addini(key, text, type="bool", default=False)
 
 
 def are_given(config: pytest.Config) -> bool:
     """Whether any option of ours is given, on the command line or in the ini file."""
     names = [*(name for name, *_ in OPTIONS), *(name for name, _ in FLAGS)]
-    defaults = {name: default for name, _, default, _ in OPTIONS}
-    return any(
-        config.getoption(f"--kmigrate-{each}") not in (None, False)
-        or (_in_file(config, each) or None) != defaults.get(each)
-        for each in names
-    )
+    return any(config.getoption(f"--kmigrate-{each}") not in (None, False) or _in_file(config, each) for each in names)
 
 
 def is_kept(config: pytest.Config) -> bool:
@@ -184,7 +183,7 @@ def _chosen(config: pytest.Config, name: str) -> str | None:
     given = config.getoption(f"--kmigrate-{name}")
     if given == "":  # such as from an unset variable: the default would test something else than was meant
         raise pytest.UsageError(f"--kmigrate-{name}: expected a value, got none; leave the option out for the default")
-    chosen = given if given is not None else _in_file(config, name) or None
+    chosen = given if given is not None else _in_file(config, name) or _DEFAULTS[name]
     if not isinstance(chosen, str | None):  # a list, which pyproject.toml can hold
         raise pytest.UsageError(f"kmigrate-{name}: expected one text in the ini file, got {chosen!r}")
     return chosen
@@ -195,8 +194,35 @@ def _is_set(config: pytest.Config, name: str) -> bool:
 
 
 def _in_file(config: pytest.Config, name: str) -> object:
+    """What the ini file holds, by either spelling of the key; None or False if it holds nothing."""
+    given = {key: value for key in _keys(name) if (value := _value(config, key, is_flag=name in dict(FLAGS)))}
+    if len(given) > 1:
+        raise pytest.UsageError(f"{' and '.join(given)}: expected one of them in the ini file, got both: leave one")
+    return next(iter(given.values()), None)
+
+
+def _value(config: pytest.Config, key: str, *, is_flag: bool) -> object:
     try:
-        return config.getini(f"kmigrate-{name}")
+        return config.getini(key)
     except (TypeError, ValueError, pytest.UsageError) as error:  # which name no key, or bring a stack trace
-        expected = "true or false" if name in dict(FLAGS) else "one text"
-        raise pytest.UsageError(f"kmigrate-{name}: expected {expected} in the ini file, got: {error}") from error
+        number = None if is_flag else _number(config.inipath, key)
+        if number is None:
+            expected = "true or false" if is_flag else "one text"
+            raise pytest.UsageError(f"{key}: expected {expected} in the ini file, got: {error}") from error
+        return str(number)
+
+
+def _number(file: Path | None, key: str) -> int | None:
+    """A number that stands in TOML without quotes, which pytest refuses for a text; None if there is none."""
+    import tomllib
+
+    if file is None or file.suffix != ".toml":
+        return None
+    held = tomllib.loads(file.read_text(encoding="utf-8"))
+    found = held.get("tool", held).get("pytest", {}).get(key)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _keys(name: str) -> tuple[str, str]:
+    """How an option may be spelled in the ini file: as on the command line, or as pytest's own keys are."""
+    return f"kmigrate-{name}", f"kmigrate_{name}"

@@ -78,6 +78,25 @@ def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pytest.ini", "[pytest]\nkmigrate_seed = 7\nkmigrate_kafka = 3.6.0"),
+        ("pyproject.toml", '[tool.pytest.ini_options]\nkmigrate_seed = 7\nkmigrate-kafka = "3.6.0"'),
+        ("pyproject.toml", '[tool.pytest]\nkmigrate-seed = 7\nkmigrate_kafka = "3.6.0"'),
+        ("pytest.toml", '[pytest]\nkmigrate_seed = 7\nkmigrate-kafka = "3.6.0"'),
+    ],
+)
+def test_keys_of_the_ini_file_are_spelled_with_dashes_or_underscores(
+    pytester: pytest.Pytester, file: str, text: str
+) -> None:
+    """As options are, or as pytest's own keys; a number needs no quotes."""
+    pytester.path.joinpath(file).write_text(text)
+    pytester.makepyfile("def test_it(topology): pass")
+    result = pytester.runpytest_inprocess("-W", "error")
+    result.stdout.fnmatch_lines(["kmigrate: kafka 3.6.0, seed 7, profile kip-866, runs in reports/runs"])
+
+
+@pytest.mark.parametrize(
     ("file", "text", "reported"),
     [
         (
@@ -90,7 +109,14 @@ def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
             '[tool.pytest.ini_options]\nkmigrate-keep = "maybe"',
             "keep: expected true or false *'maybe'",
         ),
-        ("pytest.toml", "[pytest]\nkmigrate-seed = 5", "seed: expected one text in the ini file, got: *"),
+        ("pytest.toml", "[pytest]\nkmigrate-seed = [5]", "seed: expected one text in the ini file, got: *"),
+        ("pytest.toml", "[pytest]\nkmigrate-seed = true", "seed: expected one text in the ini file, got: *"),
+        ("pytest.ini", "[pytest]\nkmigrate-keep = 7", "keep: expected true or false in the ini file, got: *"),
+        (
+            "pytest.ini",
+            "[pytest]\nkmigrate-seed = 7\nkmigrate_seed = 8",
+            "seed and kmigrate_seed: expected one of them in the ini file, got both: leave one",
+        ),
     ],
 )
 def test_a_wrong_key_of_the_ini_file_is_told(pytester: pytest.Pytester, file: str, text: str, reported: str) -> None:
