@@ -45,6 +45,18 @@ def requirements(requirement_attempts: DataFrame, requirement_flakiness: DataFra
     return _with_standing(statistics(requirement_attempts, keys, judged_by, violated_by), requirement_flakiness, keys)
 
 
+def requirement_outcomes(requirement_attempts: DataFrame) -> DataFrame:
+    """One row per requirement, profile, Kafka version, outcome and what explains it: what a tally counts.
+
+    ``outcome`` is null where no check could have violated the requirement. ``known_bugs`` is empty unless known bugs
+    explain all that is violated.
+    """
+    could = F.when(F.size("judged_by") > 0, F.col("outcome")).alias("outcome")
+    of = requirement_attempts.select("requirement", "profile", "kafka", could, "known_bugs")
+    counted = of.groupBy(*of.columns).agg(F.count("*").alias("runs"))
+    return counted.select(*schemas.TABLES["requirement_outcomes"].names)
+
+
 def _checks_where(chosen: Column) -> Column:
     return F.array_sort(F.array_distinct(F.flatten(F.collect_list(F.when(chosen, F.col("violated_by"))))))
 

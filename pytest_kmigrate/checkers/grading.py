@@ -1,8 +1,9 @@
 """Grades: what a known bug or deviation is to one requirement."""
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
-from pytest_kmigrate.catalogue import all_departures, requirement
+from pytest_kmigrate.catalogue import KnownBug, all_departures, requirement
 from pytest_kmigrate.checkers.tally import Grade, Word
 
 
@@ -12,7 +13,7 @@ def graded(*rows: str) -> Callable[[str], Grade]:
     A bug is a requirement's own if it lists it, or lists none of its document. An id that no catalogue here has, as of
     a newer release, is a defect.
     """
-    known = {each.id: each for each in all_departures()}
+    known = _known()
     profiles = {requirement(row).profile for row in rows}
 
     def grade(known_as: str) -> Grade:
@@ -27,5 +28,14 @@ def graded(*rows: str) -> Callable[[str], Grade]:
 
 def of_row(row: str, known: Iterable[str]) -> list[str]:
     """Of what a verdict is known as, the bugs, and the deviations from this requirement."""
-    from_others = {each.id for each in all_departures() if each.is_deviation and row not in each.requirements}
-    return [each for each in known if each not in from_others]
+    listed = _known()
+    return [each for each in known if each not in listed or _is_about(listed[each], row)]
+
+
+def _is_about(bug: KnownBug, row: str) -> bool:
+    return not bug.is_deviation or row in bug.requirements
+
+
+@lru_cache
+def _known() -> dict[str, KnownBug]:
+    return {each.id: each for each in all_departures()}

@@ -217,6 +217,7 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
         begin("cells", lambda: marts.cells(counted, tables["requirement_flakiness"]))
         begin("tests", lambda: marts.tests(nights.excused(attempts), tables["flakiness"]))
         begin("requirements", lambda: marts.requirements(counted, tables["requirement_flakiness"]))
+        begin("requirement_outcomes", lambda: marts.requirement_outcomes(counted))
         begin("fault_effects", lambda: marts.fault_effects(faults, attempts))
         begin("bugs", lambda: marts.bugs(verdicts, attempts))
         begin("consistency", lambda: marts.consistency(verdicts, attempts))

@@ -11,7 +11,11 @@ from pytest_kmigrate.reports.summary.rows import Row, level_of, number
 WORDS = {
     "SAFETY": "safety violation",
     "VIOLATES": "violates",
-    "BUG": "known Kafka bug",
+    "VIOLATION": "new violation",
+    "DEFECT": "known defect",
+    "DEPARTURE": "departure",
+    "REMARK": "remark",
+    "NOT_JUDGED": "not judged",
     "FLAKY": "flaky",
     "SLOWER": "got worse",
     "VARIES": "depends on conditions",
@@ -43,11 +47,12 @@ MEASURES = {
 _UNITS = {"write_behind_lag": "records"}
 
 _COLOURS = {
-    "SLOWER": "VARIES", "ADMIT": "CONFORMS", "QUARANTINE": "FLAKY", "UNDECIDED": "INCONCLUSIVE", "WORSE": "VIOLATES",
+    "VIOLATION": "VIOLATES", "SLOWER": "VARIES", "ADMIT": "CONFORMS", "QUARANTINE": "FLAKY",
+    "UNDECIDED": "INCONCLUSIVE", "WORSE": "VIOLATES",
     "NEW": "VIOLATES", "BETTER": "CONFORMS", "GONE": "CONFORMS", "LIVENESS": "VIOLATES", "WARN": "VARIES",
     "ERROR": "VIOLATES", "FATAL": "SAFETY", "EXCEPTION": "VIOLATES",
 }  # fmt: skip
-_OWN_COLOURS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORMS")
+_OWN_COLOURS = ("SAFETY", "VIOLATES", "DEFECT", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORMS")
 
 _DOT_PX = 15
 _DOTS_PER_LINE = 12
@@ -109,7 +114,7 @@ def share_bar(counts: Sequence[tuple[str, int]], unread: int = 0) -> str:
     """All runs as one bar, a piece per outcome, and one for paths that could not be read."""
     parts = [(f"{count} {WORDS[level]}", level, count) for level, count in [*counts, ("UNREAD", unread)] if count]
     pieces = "".join(
-        f'<span style="--colour: var(--{level}); flex: {count}" title="{reported}"></span>'
+        f'<span style="--colour: {colour(level)}; flex: {count}" title="{reported}"></span>'
         for reported, level, count in parts
     )
     return f'<div class="share" role="img" aria-label="{", ".join(reported for reported, *_ in parts)}">{pieces}</div>'

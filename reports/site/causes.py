@@ -8,7 +8,6 @@ from pytest_kmigrate.reports.pages.drawing import (
     amount,
     breakable,
     chance,
-    chip,
     cut,
     folded,
     table,
@@ -20,6 +19,7 @@ from pytest_kmigrate.reports.site.views import (
     Site,
     View,
     below,
+    bug_chip,
     empty,
     number_cell,
     rest,
@@ -132,7 +132,7 @@ def _bugs(rows: Sequence[Row]) -> str:
     heads = ("Bug", "Kafka", "Runs", "Seen by", "What was seen")
     drawn = [
         [
-            Cell(chip("BUG", str(row["bug"])), row["bug"], "name"),
+            Cell(bug_chip(row["bug"]), row["bug"], "name"),
             Cell(shown(row["kafka"])),
             number_cell(row["runs"]),
             Cell(", ".join(f"<code>{breakable(check)}</code>" for check in listed(row["checks"])), css="fault"),

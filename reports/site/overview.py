@@ -1,9 +1,9 @@
 """Overview: what needs a human today, then what can be claimed of each version, then what changed lately."""
 
+from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.pages.charts import rate
 from pytest_kmigrate.reports.pages.drawing import (
-    WORDS,
     Cell,
     amount,
     chip,
@@ -20,7 +20,7 @@ from pytest_kmigrate.reports.pages.drawing import (
     text,
 )
 from pytest_kmigrate.reports.site.views import NO_VERSION, Site, View, empty, fine, number_cell, section, shown
-from pytest_kmigrate.reports.summary.rows import Row, began_with, count, day, kafka_of, known, number
+from pytest_kmigrate.reports.summary.rows import Row, began_with, count, day, kafka_of, known, listed, number
 from pytest_kmigrate.reports.summary.totals import Totals
 from pytest_kmigrate.reports.summary.versions import safety_claim
 
@@ -37,9 +37,9 @@ def overview(site: Site) -> View:
         [
             f'<p class="outcome">{chip(totals["outcome"], totals["outcome"].replace("_", " "))}</p>',
             share_bar(shares, totals["doubtful"]),
+            _attention(site),
             _tiles(totals),
             _asked(summary["asked"]),
-            _attention(site),
             _versions(summary["versions"]),
             _changes(site),
         ]
@@ -57,7 +57,7 @@ def _tiles(totals: Totals) -> str:
         ("of these safety", totals["safety_violations"], "SAFETY", "consistency"),
         ("inconclusive", outcomes["INCONCLUSIVE"], "INCONCLUSIVE", "nights"),
         ("flaky tests", totals["flaky_tests"], "FLAKY", "flakes"),
-        ("known Kafka bugs", totals["known_bugs"], "BUG", "causes"),
+        ("known defects", totals["known_defects"], "DEFECT", "causes"),
         ("set aside", totals["set_aside"], "INCONCLUSIVE" if totals["doubtful"] else "", "aside"),
     ]
     drawn = "".join(
@@ -72,13 +72,21 @@ def _asked(profiles: list[Row]) -> str:
     return "".join(_asked_of(row, f" of {text(row['profile'])}" * (len(profiles) > 1)) for row in profiles)
 
 
-_HOW_ASKED = {**WORDS, "CONFORMS": "conform", "VIOLATES": "violated"}
+_HOW_ASKED = {
+    Word.VIOLATION: "violated by something new",
+    Word.DEFECT: "with a known defect",
+    Word.DEPARTURE: "with a departure",
+    Word.REMARK: "with a remark",
+    Word.INCONCLUSIVE: "inconclusive",
+    Word.CONFORMS: "conform",
+    Word.NOT_APPLICABLE: "do not apply",
+}
 
 
 def _asked_of(row: Row, profile: str) -> str:
     unasked = count(row["requirements"]) - count(row["asked"])
-    shares = [(outcome.name, count(row[outcome.name.lower()])) for outcome in sorted(Outcome, reverse=True)]
-    reported = [f"{amount(of)} {_HOW_ASKED[level]}" for level, of in shares if of]
+    shares = [(word.name, count(row[word.name.lower()])) for word in _HOW_ASKED]
+    reported = [f"{amount(of)} {how}" for (_, of), how in zip(shares, _HOW_ASKED.values(), strict=True) if of]
     reported += [f"{amount(unasked)} not asked"] if unasked else []
     share = f"<b>{amount(row['asked'])} of {amount(row['requirements'])}</b>"
     asked = f"{share} requirements{profile} were asked"
@@ -108,6 +116,10 @@ def _attention(site: Site) -> str:
 def _concern(site: Site, row: Row) -> str:
     check = f"<code>{text(row['check'])}</code>: " if row["check"] else ""
     title = site.about("test", row["test_id"], short(row["title"])) if row["test_id"] else short(row["title"])
+    if row.get("members"):
+        members = "".join(f"<li>{text(each)}</li>" for each in listed(row["members"]))
+        lead = f"{title}, {text(row['detail'])}"
+        return f'<div class="soft rest">{folded(lead, f"<ul>{members}</ul>")}</div>'
     reported = f"<p>{check}{text(cut(row['example']))}</p>" if row["example"] else ""
     return (
         f'<article class="concern" style="--colour: {colour(row["level"])}"><header>{chip(row["level"])}'

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 
+from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.reports.pages.charts import rate, strip
 from pytest_kmigrate.reports.pages.drawing import (
-    WORDS,
     Cell,
     amount,
     breakable,
     chip,
     folded,
     legend,
-    mark,
     short,
     table,
     text,
@@ -25,6 +24,7 @@ from pytest_kmigrate.reports.site.views import (
     View,
     address,
     below,
+    bug_chip,
     cell_key,
     condition,
     empty,
@@ -34,18 +34,15 @@ from pytest_kmigrate.reports.site.views import (
     table_of,
 )
 from pytest_kmigrate.reports.summary.rows import (
-    COUNTED_IN,
     Row,
     answers,
+    count,
     grouped,
     kafka_of,
     listed,
     plural,
     release,
     silent_beside,
-    worst,
-    worst_of,
-    worst_runs,
 )
 
 _MOST_CELLS = 40
@@ -59,8 +56,9 @@ def requirements(site: Site) -> View:
     rows = site.summary["requirements"]
     content = _matrix(site, rows) if rows else empty("No run said anything about a requirement.")
     lead = (
-        "Each cell shows the worst outcome of all runs of that version that could have violated the requirement, "
-        "in how many of those with an answer it came, and which checks judged it. The worst come first."
+        "Each cell shows where the requirement stands on that version, in how many of the runs that could have "
+        "violated it and gave an answer, by which known defect or departure, and which checks judged it. The worst "
+        "come first."
     )
     return View("requirements", "Requirements", lead, content + _uncovered(site))
 
@@ -97,11 +95,22 @@ def _name(site: Site, name: object, known: Row | None) -> str:
 def _outcome(site: Site, row: Row | None) -> Cell:
     if row is None:
         return Cell('<span class="soft small">no run</span>', 9)
-    level = worst(row)
-    reported = f"{amount(worst_runs(row))} of {plural(amount(worst_of(row)), 'run')}"
-    said = f'{mark(level, WORDS[level])} <span class="small">{reported}</span>'
-    linked = site.about("requirement", row["requirement"], said) + below(silent_beside(row)) + _checks(row)
-    return Cell(linked, list(COUNTED_IN).index(level), f"outcome {level}")
+    word = Word[str(row["word"])]
+    runs = f"{amount(row['k'])} of {plural(amount(row['n']), 'run')}" if count(row["k"]) else _runs(row)
+    said = f'{chip(word.name, word)} <span class="small">{runs}</span>'
+    named = [f"{name} in {runs}" for name, runs in _pairs(row["by"])]
+    named += [f"hit by {name} in {runs}" for name, runs in _pairs(row["hit_by"])]
+    beside = below(silent_beside(row)) + below(", ".join(named))
+    linked = site.about("requirement", row["requirement"], said) + beside + _checks(row)
+    return Cell(linked, list(Word).index(word), f"outcome {word.name}")
+
+
+def _runs(row: Row) -> str:
+    return plural(amount(row["n"] or row["runs"]), "run")
+
+
+def _pairs(value: object) -> list[tuple[object, object]]:
+    return [(each[0], each[1]) for each in listed(value) if isinstance(each, list | tuple)]
 
 
 def _checks(row: Row) -> str:
@@ -183,7 +192,7 @@ def _runs_of(site: Site, cell: Row) -> str:
 def _bugs(site: Site, name: str) -> str:
     """The known bugs that explain violations of a requirement, also in runs whose test was about something else."""
     reported = [
-        f"<li>{chip('BUG', str(bug['bug']))} in {plural(amount(bug['runs']), 'run')} ({text(kafka_of(bug['kafka']))}), "
+        f"<li>{bug_chip(bug['bug'])} in {plural(amount(bug['runs']), 'run')} ({text(kafka_of(bug['kafka']))}), "
         f"by {', '.join(f'<code>{breakable(each)}</code>' for each in listed(bug['checks']))}</li>"
         for bug in site.summary["bugs"]
         if name in listed(bug["requirements"])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.pages.drawing import Cell, amount, chip, folded, link, table, text, unfolding
-from pytest_kmigrate.reports.site.views import below, condition, fine, section
+from pytest_kmigrate.reports.site.views import below, bug_chip, condition, fine, section
 from pytest_kmigrate.reports.summary.rows import Row, day, kafka_of, level_of, listed, newest_first
 
 _MOST_RUNS = 8
@@ -37,6 +37,6 @@ def unconforming_runs(attempts: Sequence[Row]) -> str:
 
 
 def _what_happened(attempt: Row) -> str:
-    bugs = "".join(f" {chip('BUG', str(bug))}" for bug in listed(attempt["known_bugs"]))
+    bugs = "".join(f" {bug_chip(bug)}" for bug in listed(attempt["known_bugs"]))
     seen = f'<div class="soft small">{unfolding(attempt["summary"])}</div>'
     return f"<code>{text(attempt['check'])}</code>{bugs}{seen}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pytest_kmigrate.reports.pages.drawing import Cell, amount, goto, short, table, text
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, chip, goto, short, table, text
 from pytest_kmigrate.reports.summary.rows import (
     CELL,
     CONDITION,
@@ -21,6 +21,7 @@ from pytest_kmigrate.reports.summary.rows import (
     newest_first,
 )
 from pytest_kmigrate.reports.summary.summary import Summary
+from pytest_kmigrate.reports.summary.words import is_defect
 
 MOST_PAGES = 300
 """Pages of one kind, those of the worst first: more would not be read, and a page must stay small."""
@@ -46,6 +47,11 @@ class View:
     lead: str
     content: str
     parent: str = ""
+
+
+def bug_chip(name: object) -> str:
+    """A known bug or deviation as a label of its class."""
+    return chip("DEFECT" if is_defect(name) else "DEPARTURE", str(name))
 
 
 def address(kind: str, name: object) -> str:

@@ -23,21 +23,23 @@ from pytest_kmigrate.reports.summary.rows import (
     plural,
     worse_since,
 )
+from pytest_kmigrate.reports.summary.words import is_defect, known_bug
 
-LEVELS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE")
-"""How urgent a concern is; SAFETY comes before all else, whatever explains it."""
+LEVELS = ("SAFETY", "VIOLATES", "DEFECT", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE", "DEPARTURE")
+"""How urgent a concern is: what is new, then known defects, then what may be chance; departures last, and folded."""
 
 
 def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
     """What needs a human: one row with level, title, detail and the test or bug it is about.
 
-    A violation that a known Kafka bug explains is listed once, as that bug with all its versions; unexplained ones come
-    before it, because it is not yet known what they are.
+    A violation that a known defect of Kafka explains is listed once, as that defect with all its versions; unexplained
+    ones come before it, because it is not yet known what they are. Departures from the text are one row together.
     """
     of_test = grouped([each for each in attempts if not each["is_aside"]], "test_id", *CONDITION)
     changes = grouped(tables.get("change_points", []), *SHAPE)
     on_cluster = clusters_of(attempts)
-    reported = [_about_bug(each, attempts) for each in grouped(tables.get("bugs", []), "bug").values()]
+    bugs = grouped(tables.get("bugs", []), "bug")
+    reported = [_about_defect(each, attempts) for (name,), each in bugs.items() if is_defect(name)]
     for test in tests:
         key = tuple(test[name] for name in ("test_id", *CONDITION))
         of_cluster = changes.get(tuple(test[name] for name in SHAPE), [])
@@ -45,8 +47,13 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
         reported += [concern] if concern else []
     slower = (each for each in tables.get("trend_changes", []) if each["direction"] == "WORSE")
     reported += [_about_change(each, on_cluster(each)) for each in slower]
-    reported.sort(key=lambda row: (not row.pop("is_safety"), LEVELS.index(str(row["level"])), str(row["title"])))
-    return reported + _about_set_aside(tables.get("set_aside", [])) + _about_no_answers(attempts)
+    reported.sort(key=lambda row: (LEVELS.index(str(row["level"])), -count(row.pop("weight")), str(row["title"])))
+    doubts = _about_set_aside(tables.get("set_aside", [])) + _about_no_answers(attempts)
+    return [
+        *reported,
+        *doubts,
+        *_about_departures([row for (name,), of in bugs.items() if not is_defect(name) for row in of]),
+    ]
 
 
 def _about_test(test: Row, cluster: str, mine: Sequence[Row], changes: Sequence[Row]) -> Row | None:
@@ -60,7 +67,7 @@ def _about_test(test: Row, cluster: str, mine: Sequence[Row], changes: Sequence[
     # The newest run that shows the worst: one that lost a record, though others were red since.
     shown = [attempt for attempt in unexplained if attempt["kind"] == "SAFETY"] or unexplained
     concern = _concern(standing, test["test_id"], condition, detail, shown[-1])
-    return {**concern, "test_id": test["test_id"], "is_safety": standing == "SAFETY"}
+    return {**concern, "test_id": test["test_id"], "weight": 0}
 
 
 def _counts_sentence(test: Row) -> str:
@@ -109,20 +116,35 @@ def _concern(level: str, title: object, condition: str, detail: str, example: Ro
     return {**reported, "example": example["summary"], **shown}
 
 
-def _about_bug(seen: Sequence[Row], attempts: Sequence[Row]) -> Row:
-    """A known bug with a row for each version that shows it, and the latest run that was red by it and nothing else."""
+def _about_defect(seen: Sequence[Row], attempts: Sequence[Row]) -> Row:
+    """A known defect: what an operator loses by it, where it is fixed, and the latest run that was red by it."""
     bug, versions = str(seen[0]["bug"]), [each["kafka"] for each in seen]
     red = [each for each in attempts if each["kafka"] in versions and bug in listed(each["known_bugs"])]
     latest = max(red, key=lambda each: str(each["started_at"] or ""), default={})
     checks = ", ".join(sorted({str(check) for each in seen for check in listed(each["checks"])}))
-    is_safety = any("SAFETY" in listed(each["kinds"]) for each in seen)
     where = f", latest in {str(latest['test_id']).rpartition('::')[2]}" if latest else ""
     runs = plural(sum(count(each["runs"]) for each in seen), "run")
-    detail = f"seen in {runs} by {checks}{', breaks SAFETY' * is_safety}{where}"
-    reported = {"level": "BUG", "title": bug, "condition": kafka_of(*versions), "detail": detail}
+    known_as = known_bug(bug)
+    cost = f"{known_as.consequence} Fixed in: {', '.join(known_as.fixed_in) or 'no release'}. " if known_as else ""
+    detail = f"{cost}Seen in {runs} by {checks}{where}"
+    title = f"{bug}: {known_as.symptom}" if known_as else bug
+    reported = {"level": "DEFECT", "title": title, "condition": kafka_of(*versions), "detail": detail}
     shown = {key: latest.get(key) for key in ("test_id", "timeline", "reproduce")}
     example = next((each["example"] for each in seen if each["kafka"] == latest.get("kafka")), seen[-1]["example"])
-    return {**reported, **_no_run(example), **shown, "is_safety": is_safety}
+    return {**reported, **_no_run(example), **shown, "weight": known_as.severity if known_as else 0}
+
+
+def _about_departures(seen: Sequence[Row]) -> list[Row]:
+    """One row for all departures of Kafka from the text, which nobody has to act on; none if none was seen."""
+    if not seen:
+        return []
+    names = sorted({str(each["bug"]) for each in seen})
+    kafka = kafka_of(*sorted({str(each["kafka"]) for each in seen}))
+    title = f"{plural(len(names), 'departure')} of {kafka or 'Kafka'} from the text"
+    told = {name: known_bug(name) for name in names}
+    members = [f"{name}: {bug.symptom}" for name, bug in told.items() if bug]
+    reported = {"level": "DEPARTURE", "title": title, "condition": "", "members": members}
+    return [{**reported, "detail": "on purpose or without harm", **_no_run("")}]
 
 
 def _about_change(change: Row, cluster: str) -> Row:
@@ -132,7 +154,7 @@ def _about_change(change: Row, cluster: str) -> Row:
     before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
     detail = f"median {before} before, {after} since {day(change['since_at'])}"
     reported = {"level": "SLOWER", "title": title, "condition": condition, "detail": detail}
-    return {**reported, **_no_run(""), "is_safety": False}
+    return {**reported, **_no_run(""), "weight": 0}
 
 
 def _no_run(example: object) -> Row:

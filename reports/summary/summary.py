@@ -25,6 +25,7 @@ from pytest_kmigrate.reports.summary.rows import (
 )
 from pytest_kmigrate.reports.summary.totals import Totals, headline, totals_of
 from pytest_kmigrate.reports.summary.versions import versions as versions_of
+from pytest_kmigrate.reports.summary.words import with_words
 
 SCHEMA = 2
 """Schema version of ``report.json``. 2: flakiness, change points, causes, clusters, anomalies, trends, comparison."""
@@ -33,7 +34,8 @@ TABLES = (
     "attempts", "tests", "requirements", "cells", "fault_effects", "bugs", "consistency", "consistency_facts",
     "duration_statistics", "growth", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
     "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts", "requirement_flakiness",
-    "requirement_changes", "checked_classes", "metadata_divergences", "log_templates", "log_signs",
+    "requirement_changes", "requirement_outcomes", "checked_classes", "metadata_divergences", "log_templates",
+    "log_signs",
 )  # fmt: skip
 """The tables a report is made of; one that is missing counts as empty."""
 
@@ -102,7 +104,7 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
     counted = [excused(each) for each in attempts]
     totals = totals_of(counted, known)
     ledger = _ledger(totals["profiles"])
-    asked = asked_of(ledger, known["requirements"])
+    asked = asked_of(ledger, known["requirement_outcomes"])
     return {
         "schema": SCHEMA,
         "about": about,
@@ -113,7 +115,12 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "versions": versions_of(counted, known),
         "ledger": ledger,
         "tests": tests,
-        "requirements": _worst_first(_with_bound(known["requirements"]), "requirement", "profile", "kafka"),
+        "requirements": _worst_first(
+            with_words(_with_bound(known["requirements"]), known["requirement_outcomes"]),
+            "requirement",
+            "profile",
+            "kafka",
+        ),
         "cells": _worst_first(_with_rates(known["cells"], known["requirement_flakiness"]), "requirement", *CELL),
         "flakiness": sorted(known["flakiness"], key=lambda row: (-(number(row["shrunk_rate"]) or 0), *by(*CELL)(row))),
         "change_points": newest_first(known["change_points"], "since_at"),

@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from pytest_kmigrate.model.verdict import Outcome, merged
 from pytest_kmigrate.reports.summary.rows import Row, count, plural, release
+from pytest_kmigrate.reports.summary.words import is_defect
 
 
 class Totals(TypedDict):
@@ -18,8 +19,12 @@ class Totals(TypedDict):
     outcome: str
     """The worst outcome of all runs, as the console command reports it; an unreadable run is INCONCLUSIVE."""
     safety_violations: int
+    new_violations: int
+    """Runs that violate something that nothing known explains."""
+    new_safety_violations: int
     flaky_tests: int
-    known_bugs: int
+    known_defects: int
+    departures: int
     set_aside: int
     doubtful: int
     """Files and folders set aside on which a verdict may hang."""
@@ -34,8 +39,11 @@ class Totals(TypedDict):
 def totals_of(attempts: Sequence[Row], tables: Mapping[str, list[Row]]) -> Totals:
     """Count the runs, each as it counts (``excused``)."""
     outcomes = Counter(str(attempt["outcome"]) for attempt in attempts)
-    violations = Counter(str(attempt["kind"]) for attempt in attempts if attempt["outcome"] == Outcome.VIOLATES.name)
+    violations = Counter(str(each["kind"]) for each in attempts if each["outcome"] == Outcome.VIOLATES.name)
+    red = [each for each in attempts if each["outcome"] == Outcome.VIOLATES.name]
+    new = Counter(str(each["kind"]) for each in red if not each["known_bugs"])
     started = [each.isoformat() if hasattr(each, "isoformat") else str(each) for each in _seen(attempts, "started_at")]
+    defects = {each for each in _seen(tables["bugs"], "bug") if is_defect(each)}
     doubtful = len({row["path"] for row in tables["set_aside"] if row["is_run"]})
     return {
         "runs": len(attempts),
@@ -44,8 +52,11 @@ def totals_of(attempts: Sequence[Row], tables: Mapping[str, list[Row]]) -> Total
         "outcomes": {outcome.name: outcomes[outcome.name] for outcome in Outcome},
         "outcome": merged([*map(Outcome.__getitem__, outcomes), *[Outcome.INCONCLUSIVE] * (doubtful > 0)]).name,
         "safety_violations": violations["SAFETY"],
+        "new_violations": sum(new.values()),
+        "new_safety_violations": new["SAFETY"],
         "flaky_tests": len({row["test_id"] for row in tables["flakiness"] if row["standing"] == "FLAKY"}),
-        "known_bugs": len(_seen(tables["bugs"], "bug")),
+        "known_defects": len(defects),
+        "departures": len(_seen(tables["bugs"], "bug") - defects),
         "set_aside": len(tables["set_aside"]),
         "doubtful": doubtful,
         "kafka": sorted(map(str, _seen(attempts, "kafka")), key=release),
@@ -68,15 +79,15 @@ def headline(totals: Totals, asked: Sequence[Row]) -> str:
 
 def _all_well(totals: Totals, asked: Sequence[Row]) -> list[str]:
     """That all is well, of how much, and which requirements known bugs violate though no test was about these."""
-    keys = ("requirements", "asked", "violates")
-    of_all, all_asked, violated = (sum(count(row[key]) for row in asked) for key in keys)
-    runs = plural(totals["runs"], "run")
-    whole = f"All {runs} conform" if violated else f"Everything conforms in {runs}"
-    claim = whole if totals["runs"] > 1 else "The run conforms"
-    if not of_all:
-        return [claim]
+    of_all, all_asked = (sum(count(row[key]) for row in asked) for key in ("requirements", "asked"))
+    claim = f"All {totals['runs']} runs conform" if totals["runs"] > 1 else "The run conforms"
     share = f"{all_asked} of {plural(of_all, 'requirement')} {'was' if all_asked == 1 else 'were'} asked"
-    return [claim, share + (f", known Kafka bugs violate {violated} of them" if violated else "")]
+    return [claim, *([share] if of_all else []), *_known(totals)]
+
+
+def _known(totals: Totals) -> list[str]:
+    """Which known defects hit the runs; a departure from the text is no news."""
+    return [f"{plural(totals['known_defects'], 'known defect')} of Kafka hit them"] if totals["known_defects"] else []
 
 
 def _found(totals: Totals) -> list[str]:
@@ -85,11 +96,14 @@ def _found(totals: Totals) -> list[str]:
     bad, silent = outcomes["VIOLATES"], outcomes["INCONCLUSIVE"]
     answers = plural(bad + outcomes["CONFORMS"], "run")
     beside = [f"{silent} could not be decided"] if silent else []
-    if totals["safety_violations"]:
-        return [f"{totals['safety_violations']} of {answers} broke a safety requirement", *beside]
+    new, safety = totals["new_violations"], totals["new_safety_violations"]
+    if bad and not new:
+        return [f"No new violation in {answers}: {bad} met known defects of Kafka", *beside]
+    # Results of other tools are about no requirement of ours.
+    how = "broke a safety requirement" if safety else "violated a requirement" if totals["requirements"] else "failed"
+    known = [f"{bad - new} more met known defects of Kafka"] if bad > new else []
     if bad:
-        # Results of other tools are about no requirement of ours.
-        return [f"{bad} of {answers} {'violated a requirement' if totals['requirements'] else 'failed'}", *beside]
+        return [f"{safety or new} of {answers} {how}", *known, *beside]
     runs = plural(totals["runs"], "run")
     if silent or totals["doubtful"]:
         return [f"No violation in {runs}", *beside]

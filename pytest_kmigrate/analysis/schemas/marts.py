@@ -30,6 +30,9 @@ MARTS: dict[str, StructType] = {
         judged_by=TEXTS,
         violated_by=TEXTS,
     ),
+    "requirement_outcomes": struct(
+        requirement=TEXT, profile=TEXT, kafka=TEXT, outcome=TEXT, known_bugs=TEXTS, runs=COUNT
+    ),
     "fault_effects": struct(
         fault=TEXT, phase=TEXT, kafka=TEXT, injected=COUNT, witnessed=COUNT, conforming=COUNT, violating=COUNT
     ),

@@ -23,7 +23,7 @@ def test_the_most_urgent_comes_first() -> None:
 
     rows = _attention(tests, [_bug("KAFKA-1")], [*attempts, attempted("x", "INCONCLUSIVE", "INFRA")])
 
-    assert [row["level"] for row in rows] == ["SAFETY", "VIOLATES", "BUG", "FLAKY", "VARIES", "INCONCLUSIVE"]
+    assert [row["level"] for row in rows] == ["SAFETY", "VIOLATES", "DEFECT", "FLAKY", "VARIES", "INCONCLUSIVE"]
 
 
 def test_a_violation_that_a_known_bug_explains_is_told_once() -> None:
@@ -45,8 +45,8 @@ def test_what_flakes_by_a_known_bug_is_told_as_the_bug() -> None:
     rows = _attention(tests, [_bug("KAFKA-1")], [explained])
     both = _attention(tests, [_bug("KAFKA-1")], [explained, attempted("t", "VIOLATES", "LIVENESS")])
 
-    assert [row["level"] for row in rows] == ["BUG"]
-    assert [row["level"] for row in both] == ["BUG", "FLAKY"]
+    assert [row["level"] for row in rows] == ["DEFECT"]
+    assert [row["level"] for row in both] == ["DEFECT", "FLAKY"]
 
 
 def test_a_known_bug_leads_to_its_latest_run() -> None:
@@ -61,7 +61,7 @@ def test_a_known_bug_leads_to_its_latest_run() -> None:
     (row,) = _attention([], [_bug("KAFKA-1")], seen[::-1])
 
     assert (row["test_id"], row["timeline"], row["reproduce"]) == ("f::new", "new", "new")
-    assert row["detail"] == "seen in 2 runs by c, latest in new"
+    assert row["detail"] == "Seen in 2 runs by c, latest in new"
 
 
 def test_a_known_bug_of_several_versions_is_one_concern() -> None:
@@ -72,14 +72,34 @@ def test_a_known_bug_of_several_versions_is_one_concern() -> None:
     (row,) = _attention([], [_bug("KAFKA-1"), later], [run])
 
     assert (row["condition"], row["example"]) == ("Kafka 3.6.0, 3.9.1", "later")
-    assert row["detail"] == "seen in 5 runs by b, c, breaks SAFETY, latest in x"
+    assert row["detail"] == "Seen in 5 runs by b, c, latest in x"
 
 
-def test_a_known_bug_that_breaks_safety_comes_first() -> None:
-    """A lost record is most urgent even if its cause is known."""
+def test_what_is_new_comes_before_what_is_known() -> None:
+    """A known defect has a name, a cause and a fix; what is not known yet may be anything."""
     rows = _attention([listed("t", "VIOLATES")], [_bug("KAFKA-1", "SAFETY")], [attempted("t", "VIOLATES", "LIVENESS")])
 
-    assert [row["title"] for row in rows] == ["KAFKA-1", "t"]
+    assert [row["title"] for row in rows] == ["t", "KAFKA-1"]
+
+
+def test_a_known_defect_says_what_it_costs_and_where_it_is_fixed() -> None:
+    """Of those that the catalogue has; the gravest first."""
+    rows = _attention([], [_bug("KAFKA-16539"), _bug("KAFKA-17146")], [])
+
+    assert [str(row["title"]).partition(":")[0] for row in rows] == ["KAFKA-17146", "KAFKA-16539"]
+    assert "Fixed in: 3.7.1, 3.8.0. Seen in 2 runs" in str(rows[1]["detail"])
+    assert "Fixed in: no release. " in str(rows[0]["detail"])
+
+
+def test_departures_are_one_row_at_the_end() -> None:
+    """Kafka differs from the text in every run of it; it asks nothing of a reader."""
+    bugs = [_bug("KAFKA-1"), *(_bug(name) for name in ("offset-written-after-its-batch", "former-controller-notifies"))]
+
+    rows = _attention([], bugs, [attempted("x", "INCONCLUSIVE", "INFRA")])
+
+    assert [row["level"] for row in rows] == ["DEFECT", "INCONCLUSIVE", "DEPARTURE"]
+    assert rows[-1]["title"] == "2 departures of Kafka 3.6.0 from the text"
+    assert len(rows[-1]["members"]) == 2  # type: ignore[arg-type]
 
 
 def test_runs_without_an_answer_are_grouped_by_reason() -> None:
