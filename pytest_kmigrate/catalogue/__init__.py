@@ -25,6 +25,7 @@ __all__ = [
     "all_known_bugs",
     "check_data",
     "deviations",
+    "find_bug",
     "is_before",
     "is_release",
     "known_bug",
@@ -227,6 +228,11 @@ def known_bug(bug_id: str) -> KnownBug:
     if bug_id not in known:
         raise WrongUseError(_unknown("the id of a known bug", bug_id, known, "known-bugs.toml lists them"))
     return known[bug_id]
+
+
+def find_bug(bug_id: str) -> KnownBug | None:
+    """The known bug or deviation of this id; None for one that only another release lists."""
+    return _departures_by_id().get(bug_id)
 
 
 @lru_cache

@@ -1,9 +1,8 @@
 """Grades: what a known bug or deviation is to one requirement."""
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 
-from pytest_kmigrate.catalogue import KnownBug, all_departures, requirement
+from pytest_kmigrate.catalogue import find_bug, requirement
 from pytest_kmigrate.checkers.tally import Grade, Word
 
 
@@ -13,11 +12,10 @@ def graded(*rows: str) -> Callable[[str], Grade]:
     A bug is a requirement's own if it lists it, or lists none of its document. An id that no catalogue here has, as of
     a newer release, is a defect.
     """
-    known = _known()
     profiles = {requirement(row).profile for row in rows}
 
     def grade(known_as: str) -> Grade:
-        bug = known.get(known_as)
+        bug = find_bug(known_as)
         if bug is None:
             return Grade(Word.DEFECT, is_own=True)
         own = {row for row in bug.requirements if requirement(row).profile in profiles}
@@ -28,14 +26,9 @@ def graded(*rows: str) -> Callable[[str], Grade]:
 
 def of_row(row: str, known: Iterable[str]) -> list[str]:
     """Of what a verdict is known as, the bugs, and the deviations from this requirement."""
-    listed = _known()
-    return [each for each in known if each not in listed or _is_about(listed[each], row)]
+    return [each for each in known if _is_about(each, row)]
 
 
-def _is_about(bug: KnownBug, row: str) -> bool:
-    return not bug.is_deviation or row in bug.requirements
-
-
-@lru_cache
-def _known() -> dict[str, KnownBug]:
-    return {each.id: each for each in all_departures()}
+def _is_about(known_as: str, row: str) -> bool:
+    bug = find_bug(known_as)
+    return bug is None or not bug.is_deviation or row in bug.requirements

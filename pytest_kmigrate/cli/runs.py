@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from pytest_kmigrate.judging.coverage import Coverage, Covered
     from pytest_kmigrate.judging.rejudge import JudgedAgain
+    from pytest_kmigrate.model.verdict import Verdict
     from pytest_kmigrate.reports.analyze import AnalysisResult
     from pytest_kmigrate.reports.summary.comparison import Comparison
     from pytest_kmigrate.reports.summary.rows import Row
@@ -65,6 +66,7 @@ def judge(
             help="A document that judges such runs (default: the run's own). May be given again.", metavar="PROFILE"
         ),
     ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every verdict.")] = False,
 ) -> None:
     """Judge a recorded run again from its evidence, without a cluster; nothing in the folder is changed."""
     from pytest_kmigrate.cli.console import notify
@@ -77,7 +79,7 @@ def judge(
     elif not judged[0].is_sealed:
         notify(f"{run}: no seals, as in folders of version 0.1: lines that were taken out may go unnoticed")
     for each in judged:
-        show_verdicts(each)
+        show_verdicts(each, verbose=verbose)
     raise typer.Exit(EXIT_STATUS[merged(each.outcome for each in judged)])
 
 
@@ -152,18 +154,17 @@ def _few(checks: "Sequence[str]") -> str:
     return ", ".join(checks[:_MOST_CHECKS]) + (f" and {more} more" if more > 0 else "")
 
 
-def show_verdicts(again: "JudgedAgain") -> None:
-    """The verdicts of a folder, worst outcome merged, and where the stored ones differ."""
+def show_verdicts(again: "JudgedAgain", *, verbose: bool = False) -> None:
+    """What of a folder asks for attention, the new first, and the merged outcome; ``verbose``: every verdict."""
     from pytest_kmigrate.cli.console import say, show
 
     header = again.header
     title = f"{header.test_id}, Kafka {header.kafka}, {header.topology}, seed {header.seed}, profile {again.profile}"
-    rows = []
-    for verdict in again.verdicts:
-        known_as = f" (known as: {', '.join(verdict.known_bugs)})" if verdict.known_bugs else ""
-        kind = verdict.kind.value if verdict.kind else ""
-        rows.append((verdict.outcome.name, kind, verdict.check, f"{verdict.summary}{known_as}"))
-    show(("outcome", "kind", "check", "summary"), rows, title=title)
+    if verbose:
+        show(("outcome", "kind", "check", "summary"), [_row(each) for each in again.verdicts], title=title)
+    else:
+        say(title)
+        _show_concerns(again)
     say(f"merged: {again.outcome.name}{_not_counted(again)}")
     if again.header.profile != again.profile:
         say(f"judged by {again.profile}; verdicts.jsonl has the verdicts of {again.header.profile}")
@@ -175,6 +176,49 @@ def show_verdicts(again: "JudgedAgain") -> None:
         say(f"advice: {each}")
     for difference in again.differences:
         say(f"differs from verdicts.jsonl: {difference}")
+
+
+def _row(verdict: "Verdict") -> tuple[str, str, str, str]:
+    known_as = f" (known as: {', '.join(verdict.known_bugs)})" if verdict.known_bugs else ""
+    kind = verdict.kind.value if verdict.kind else ""
+    return verdict.outcome.name, kind, verdict.check, f"{verdict.summary}{known_as}"
+
+
+def _show_concerns(again: "JudgedAgain") -> None:
+    """New violations; known defects with what they cost; what is open and counts; and one line for all else."""
+    from pytest_kmigrate.catalogue import find_bug
+    from pytest_kmigrate.cli.console import say, show
+    from pytest_kmigrate.model.verdict import Outcome
+
+    red = [each for each in again.verdicts if each.outcome is Outcome.VIOLATES]
+    new = [each for each in red if not each.known_bugs]
+    left = [each for each in again.verdicts if each.counts and each.outcome is Outcome.INCONCLUSIVE]
+    if new or left:
+        show(("outcome", "kind", "check", "summary"), [_row(each) for each in (*new, *left)])
+    known = {name: find_bug(name) for each in red for name in each.known_bugs}
+    defects = [bug for bug in known.values() if bug and bug.class_ == "defect"]
+    for bug in sorted(defects, key=lambda bug: (-bug.severity, bug.id)):
+        fixed = f"fixed in {', '.join(bug.fixed_in)}" if bug.fixed_in else "fixed in no release"
+        say(f"known defect {bug.id}, {fixed}: {bug.symptom}. {bug.consequence}")
+    departures = sorted(known.keys() - {bug.id for bug in defects})
+    if departures:
+        counted = _counted(len(departures), "departure")
+        say(f"{counted} of Kafka {again.header.kafka} from the text: {', '.join(departures)}")
+    say(f"{_all_else(again, len(red) + len(left))} (-v: every verdict)")
+
+
+def _all_else(again: "JudgedAgain", shown: int) -> str:
+    from pytest_kmigrate.model.verdict import Outcome
+
+    conforming = sum(each.outcome is Outcome.CONFORMS for each in again.verdicts)
+    others = len(again.verdicts) - shown - conforming
+    return (
+        f"{_counted(conforming, 'check')} {'conform' if conforming != 1 else 'conforms'}, {others} had nothing to judge"
+    )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _not_counted(again: "JudgedAgain") -> str:

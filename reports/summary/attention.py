@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from pytest_kmigrate.catalogue import find_bug
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.pages.drawing import measure_name, measured
 from pytest_kmigrate.reports.summary.rows import (
@@ -23,7 +24,7 @@ from pytest_kmigrate.reports.summary.rows import (
     plural,
     worse_since,
 )
-from pytest_kmigrate.reports.summary.words import is_defect, known_bug
+from pytest_kmigrate.reports.summary.words import is_defect
 
 LEVELS = ("SAFETY", "VIOLATES", "DEFECT", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE", "DEPARTURE")
 """How urgent a concern is: what is new, then known defects, then what may be chance; departures last, and folded."""
@@ -124,7 +125,7 @@ def _about_defect(seen: Sequence[Row], attempts: Sequence[Row]) -> Row:
     checks = ", ".join(sorted({str(check) for each in seen for check in listed(each["checks"])}))
     where = f", latest in {str(latest['test_id']).rpartition('::')[2]}" if latest else ""
     runs = plural(sum(count(each["runs"]) for each in seen), "run")
-    known_as = known_bug(bug)
+    known_as = find_bug(bug)
     cost = f"{known_as.consequence} Fixed in: {', '.join(known_as.fixed_in) or 'no release'}. " if known_as else ""
     detail = f"{cost}Seen in {runs} by {checks}{where}"
     title = f"{bug}: {known_as.symptom}" if known_as else bug
@@ -141,7 +142,7 @@ def _about_departures(seen: Sequence[Row]) -> list[Row]:
     names = sorted({str(each["bug"]) for each in seen})
     kafka = kafka_of(*sorted({str(each["kafka"]) for each in seen}))
     title = f"{plural(len(names), 'departure')} of {kafka or 'Kafka'} from the text"
-    told = {name: known_bug(name) for name in names}
+    told = {name: find_bug(name) for name in names}
     members = [f"{name}: {bug.symptom}" for name, bug in told.items() if bug]
     reported = {"level": "DEPARTURE", "title": title, "condition": "", "members": members}
     return [{**reported, "detail": "on purpose or without harm", **_no_run("")}]

@@ -3,14 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate import catalogue
-from pytest_kmigrate.catalogue import KnownBug
 from pytest_kmigrate.checkers.grading import graded, of_row
 from pytest_kmigrate.checkers.tally import Said, Tally, Word, tally
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.summary.rows import Row, count, grouped, listed
-
-CLASSED = {Word.DEFECT: "DEFECT", Word.DEPARTURE: "DEPARTURE", Word.REMARK: "DEPARTURE"}
-"""What a known bug or deviation is shown as."""
 
 
 def tallied(outcomes: Sequence[Row], *keys: str) -> dict[tuple[object, ...], Tally]:
@@ -26,14 +22,9 @@ def with_words(requirements: Sequence[Row], outcomes: Sequence[Row]) -> list[Row
     return [{**row, **_as_row(found.get(tuple(row[key] for key in keys), none))} for row in requirements]
 
 
-def known_bug(name: object) -> KnownBug | None:
-    """The known bug or deviation of this id; None for one of another catalogue."""
-    return next((each for each in catalogue.all_departures() if each.id == name), None)
-
-
 def is_defect(name: object) -> bool:
     """Whether a known bug is a defect; one that this catalogue does not have may be."""
-    bug = known_bug(name)
+    bug = catalogue.find_bug(str(name))
     return bug is None or Word(bug.class_) is Word.DEFECT
 
 

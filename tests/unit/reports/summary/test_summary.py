@@ -51,7 +51,7 @@ def test_the_headline_says_the_worst() -> None:
     fine = _summary([listed("c", "CONFORMS")], [attempted("c", "CONFORMS"), attempted("c", "CONFORMS", attempt=2)])
 
     assert ">1 of 1 run broke a safety requirement</h1>" in page(safety)
-    assert ">Everything conforms in 2 runs; 0 of 222 requirements were asked</h1>" in page(fine)
+    assert ">All 2 runs conform; 0 of 222 requirements were asked</h1>" in page(fine)
     assert "Nothing. Every test that gave an answer conforms." in page(fine)
 
 
@@ -68,7 +68,7 @@ def test_of_what_could_not_be_read_nothing_is_claimed() -> None:
         attempts = [attempted("t", outcome, attempt=number) for number in range(5)]
         return summary_of({"attempts": attempts, "set_aside": list(rows)}, ABOUT)
 
-    assert reported(stranger)["headline"] == "Everything conforms in 5 runs; 0 of 222 requirements were asked"
+    assert reported(stranger)["headline"] == "All 5 runs conform; 0 of 222 requirements were asked"
     assert reported(stranger)["attention"] == []
     assert reported(*aside)["headline"] == "No violation in 5 runs; 2 paths set aside may change that"
     assert reported(*aside, outcome="VIOLATES")["headline"] == "5 of 5 runs failed; 2 paths set aside may change that"
