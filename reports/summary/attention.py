@@ -136,14 +136,14 @@ def _about_defect(seen: Sequence[Row], attempts: Sequence[Row]) -> Row:
 
 
 def _about_departures(seen: Sequence[Row]) -> list[Row]:
-    """One row for all departures of Kafka from the text, which nobody has to act on; none if none was seen."""
+    """One row for all departures of Kafka from the text, which ask for no action; none if none was seen."""
     if not seen:
         return []
     names = sorted({str(each["bug"]) for each in seen})
     kafka = kafka_of(*sorted({str(each["kafka"]) for each in seen}))
     title = f"{plural(len(names), 'departure')} of {kafka or 'Kafka'} from the text"
-    told = {name: find_bug(name) for name in names}
-    members = [f"{name}: {bug.symptom}" for name, bug in told.items() if bug]
+    found = {name: find_bug(name) for name in names}
+    members = [f"{name}: {bug.symptom}" for name, bug in found.items() if bug]
     reported = {"level": "DEPARTURE", "title": title, "condition": "", "members": members}
     return [{**reported, "detail": "on purpose or without harm", **_no_run("")}]
 
