@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -69,6 +70,12 @@ def until(
         if abort is not None:
             abort()
         time.sleep(min(every_s, max(0.0, deadline - time.monotonic())))
+
+
+def answered(future: Future[T], *, awaited: str, within_s: float) -> T:
+    """Return the result of a future, or raise its error; AwaitTimeoutError at the limit. Ends early as ``until``."""
+    until(future.done, awaited=awaited, within_s=within_s, every_s=0.01)
+    return future.result()
 
 
 def repeat(action: Callable[[], None], every_s: float, over: threading.Event) -> None:

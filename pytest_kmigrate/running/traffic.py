@@ -18,7 +18,7 @@ from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.procedures.joining import joined
 from pytest_kmigrate.procedures.waits import waited_in_vain
 from pytest_kmigrate.recording.recorder import RunRecorder
-from pytest_kmigrate.waiting import PATIENCE_S
+from pytest_kmigrate.waiting import PATIENCE_S, answered
 from pytest_kmigrate.workloads.clients.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.clients.client_workload import ReadBack, RunningClients, create_topics
@@ -124,7 +124,8 @@ class Traffic:
     def add_partitions(self, topic: str, total: int) -> None:
         """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
         admin = AdminClient({**QUICK_FAILOVER, **self._cluster.client_connection()})
-        admin.create_partitions([NewPartitions(topic, total)])[topic].result(PATIENCE_S)
+        (future,) = admin.create_partitions([NewPartitions(topic, total)]).values()
+        answered(future, awaited=f"{total} partitions of {topic}", within_s=PATIENCE_S)
 
     def finish(self, *, reads_back: bool = True) -> None:
         """Stop sending, read everything back with a fresh client, stop the clients; nothing when none was started.

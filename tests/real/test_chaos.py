@@ -60,6 +60,15 @@ def test_a_killed_supervisor_takes_the_nodes_along_and_blames_nobody(tmp_path: P
         assert "memory" not in one.output
 
 
+def test_a_ctrl_c_ends_a_wait_soon(tmp_path: Path) -> None:
+    """Nothing is read back, no thread is looked at, and what there is of the run is judged."""
+    with session(tmp_path / "one", WAITS, *ONE) as one:
+        one.pytest.send_signal(signal.SIGINT)
+        one.has_ended(pytest.ExitCode.INTERRUPTED)
+        one.is_spared()
+        assert "kmigrate runs interrupted" in one.output
+
+
 def test_a_run_folder_without_room_is_one_clear_error(tmp_path: Path, small_disk: Path) -> None:
     """The recorder says so, the session ends as any other, and what could not be written is no verdict."""
     with session(tmp_path / "one", WAITS, *ONE, runs=small_disk / "runs") as one:

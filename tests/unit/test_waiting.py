@@ -1,11 +1,12 @@
 """Facts about the one room that waits."""
 
 import threading
+from concurrent.futures import Future
 
 import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
-from pytest_kmigrate.waiting import NotYet, ended_early_by, repeat, until
+from pytest_kmigrate.waiting import NotYet, answered, ended_early_by, repeat, until
 
 
 def test_the_first_truthy_value_ends_the_wait() -> None:
@@ -65,6 +66,19 @@ def test_what_ends_waits_early_ends_every_wait_in_its_block() -> None:
         assert until(lambda: True, awaited="it", within_s=180)
     with pytest.raises(AwaitTimeoutError):
         until(lambda: False, awaited="it", within_s=0.1)
+
+
+def test_an_answer_is_awaited_like_anything_else() -> None:
+    """Its value or its error; a limit, and what ends waits early."""
+    future = Future[int]()
+    with pytest.raises(AwaitTimeoutError, match="an answer: not within 0 s"):
+        answered(future, awaited="an answer", within_s=0)
+    future.set_result(7)
+    assert answered(future, awaited="an answer", within_s=0) == 7
+    failed = Future[int]()
+    failed.set_exception(ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        answered(failed, awaited="an answer", within_s=0)
 
 
 def test_repeat_ends_when_it_is_over() -> None:

@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
-from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, answered, until
 from pytest_kmigrate.workloads.clients.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.clients.counting import Counts
@@ -64,7 +64,7 @@ def create_topics(workload: ClientWorkload, connection: Mapping[str, str], withi
     futures = admin.create_topics(wanted, operation_timeout=within_s, request_timeout=within_s)
     for topic, future in futures.items():
         try:
-            future.result(within_s)
+            answered(future, awaited=f"topic {topic} of the clients", within_s=within_s)
         except KafkaException as refused:
             name = error_name(refused.args[0])
             if name != "TOPIC_ALREADY_EXISTS":

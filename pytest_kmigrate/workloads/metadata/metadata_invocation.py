@@ -32,7 +32,7 @@ from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.redaction import shown
-from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.waiting import NotYet, answered, until
 from pytest_kmigrate.wire.admin import BROKER_RESOURCE, alter_config_at, alter_quota_at
 from pytest_kmigrate.wire.request import UnsupportedRequestError, first_reachable, peers
 from pytest_kmigrate.wire.tokens import Token, create_token_at, remove_token_at, renew_token_at
@@ -113,7 +113,7 @@ class MetadataAdmin:
 
     def _done(self, futures: Mapping[Any, Future[Any]]) -> str:
         for future in futures.values():
-            future.result(self._within_s + GRACE_S)
+            answered(future, awaited="an answer to a change of metadata", within_s=self._within_s + GRACE_S)
         return ""
 
     def _create_topic(self, change: MetadataChange) -> str:

@@ -68,6 +68,23 @@ def test_the_order_of_a_fault_is_told_by_its_events(stage: Stage) -> None:
     assert applied.data["began"] == began.seq
 
 
+def test_a_ctrl_c_begins_to_heal_and_waits_for_nothing(stage: Stage) -> None:
+    """A node that was killed is started, and not waited for: the cluster ends with the run."""
+    asked: list[str] = []
+
+    class Slow(Awkward):
+        def _do(self, what: str) -> None:
+            asked.append(what)
+            if what == "heal":
+                until(lambda: False, awaited="a node", within_s=3600)
+
+    with pytest.raises(KeyboardInterrupt) as interrupted, inject(stage.scene, Slow()):
+        raise KeyboardInterrupt
+    assert asked[-1] == "heal"
+    assert "not waited for, because of a Ctrl-C" in interrupted.value.__notes__[0]
+    assert EventKind.FAULT_HEALED not in stage.recorder.kinds()
+
+
 def test_a_test_can_wait_until_a_fault_bites(stage: Stage) -> None:
     """The witness is asked until it has seen something, which is kept; what never bites is reported in the end."""
     hold = Hold(ISR_CHANGE_ASKED, Role.BROKER)

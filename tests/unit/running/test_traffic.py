@@ -1,6 +1,7 @@
 """The end of a run's client traffic, with a clients' process that plays its part."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Self
 
@@ -173,7 +174,9 @@ def test_admin_clients_write_nothing_to_standard_error(stage: Stage, monkeypatch
             return {}
 
         def create_partitions(self, _: object) -> dict[str, object]:
-            return {"orders": SimpleNamespace(result=lambda _: None)}
+            done = Future[None]()
+            done.set_result(None)
+            return {"orders": done}
 
     monkeypatch.setattr(traffic_module, "AdminClient", Admin)
     monkeypatch.setattr(client_workload, "AdminClient", Admin)
