@@ -38,7 +38,7 @@ from pytest_kmigrate.topology.mistakes import (
     key_text,
     mistakes_in,
 )
-from pytest_kmigrate.topology.nodes import log_dirs_of, node_ids, role_tables
+from pytest_kmigrate.topology.nodes import chosen_release, log_dirs_of, node_ids, node_names, role_tables
 from pytest_kmigrate.topology.rules import broken_rules, default_mode, start_of
 from pytest_kmigrate.topology.values import version_of
 
@@ -52,6 +52,7 @@ __all__ = [
     "parsed",
     "shipped",
     "text_of",
+    "under_test",
     "validated",
 ]
 
@@ -114,6 +115,17 @@ def load(path: Path, kafka: str | None = None, option: str = "--kmigrate-kafka")
     if file is None or mistakes:
         raise TopologyError(str(path), problems)
     return _topology(file, file.purpose or _opening_comment(text), folder)
+
+
+def under_test(path: Path) -> frozenset[str]:
+    """The names of the nodes that run the Kafka under test: their file chose none for them or for their role.
+
+    Errors as of ``load``.
+    """
+    file, mistakes = _checked_in(path.absolute().parent, parsed(path, text_of(path)))
+    if file is None or mistakes:
+        raise TopologyError(str(path), _problems(mistakes, parsed(path, text_of(path))))
+    return frozenset(name for name in node_names(file) if chosen_release(file, name) is None)
 
 
 def _checked_in(folder: Path, document: dict[str, Any]) -> tuple[TopologyFile | None, list[Mistake]]:

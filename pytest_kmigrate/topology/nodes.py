@@ -60,9 +60,14 @@ def count_of_brokers(file: TopologyFile) -> int:
 
 def release_of(file: TopologyFile, name: str) -> str:
     """The ``kafka`` of a node: its own, its role's or the file's."""
+    return chosen_release(file, name) or file.kafka
+
+
+def chosen_release(file: TopologyFile, name: str) -> str | None:
+    """The ``kafka`` that a node or its role chose, which stays whatever is under test; None: it runs that."""
     own = next((node.kafka for node in file.node if node.name == name), None)
     of_role = next((table.kafka for role, table in role_tables(file) if role == _role_of(name)), None)
-    return own or of_role or file.kafka
+    return own or of_role
 
 
 def wrong_counts(file: TopologyFile) -> Iterator[Mistake]:

@@ -30,15 +30,17 @@ def _digest_of(topology: str, name: str, version: str) -> str | None:
 
     A build goes by its path or image, which need not be here: a release holds its place while the file is read.
     """
-    from pytest_kmigrate.topology.loading import find, load  # noqa: PLC0415 - it brings pydantic, and judges need none
+    from pytest_kmigrate.topology import loading  # noqa: PLC0415 - it brings pydantic, and judges need none
 
     is_build, release = SHAPE.fullmatch(name) is None, version.partition("+")[0]
     given = release if release in known_releases() else None
     try:
-        read = load(find(topology), kafka=given if is_build else name)
+        file = loading.find(topology)
+        read = loading.load(file, kafka=given if is_build else name)
     except WrongUseError:
         return None
     if not is_build:
         return read.digest()
-    nodes = tuple(replace(node, kafka=name) if node.kafka == read.kafka else node for node in read.nodes)
+    ours = loading.under_test(file)
+    nodes = tuple(replace(node, kafka=name) if node.name in ours else node for node in read.nodes)
     return replace(read, kafka=name, nodes=nodes).digest()

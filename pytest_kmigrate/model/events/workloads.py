@@ -21,7 +21,7 @@ class ClientsBegan(EventData):
     group: str
     """Consumer group; empty if there are no consumers."""
     least_in_sync: int | None = None
-    """``min.insync.replicas`` that brokers are started with, the highest; missing if it is not known."""
+    """``min.insync.replicas`` of the brokers of the topology, the highest; missing in older folders."""
 
 
 @dataclass(frozen=True)
