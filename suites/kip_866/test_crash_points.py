@@ -22,7 +22,7 @@ from pytest_kmigrate import (
     targets,
 )
 
-LATE = "/brokers/topics/late"
+LATE, AGAIN = "/brokers/topics/late", "/brokers/topics/again"
 NIGHTLY = pytest.mark.nightly
 AT_TAKEOVER = [
     *sweep.often(sweep.TAKEOVER),
@@ -120,6 +120,60 @@ class TestDualWrite:
         )
         verify_clients()
 
+    @pytest.mark.requirement("K866-FAIL-stale-controller-fenced")
+    def test_former_controller_that_overwrites_late_changes_nothing(
+        self, workload, migration, inject, created, admin_of, zookeeper, expect, expect_to_stay, verify_clients
+    ):
+        """It is cut off as it is about to write a config, which its successor has changed again when it is sent."""
+        workload.await_consumed(500)
+        created("changed", partitions=1, replication=3)
+        with inject(Hold(crash_points.LATE_CONFIG)) as writing:
+            _retain(admin_of, "changed", "700000001")
+            writing.await_bitten()
+            with inject(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,))):
+                migration.await_new_active_controller()
+                _retain(admin_of, "changed", "700000002")
+                expect(
+                    "the config in ZooKeeper", lambda: _retained(zookeeper, "changed"), equals="700000002", kind=None
+                )
+        expect_to_stay(
+            "what the successor wrote of the config",
+            lambda: _retained(zookeeper, "changed"),
+            equals="700000002",
+            for_s=crash_points.LATE_CONFIG.held_s,
+            requirements=["K866-FAIL-stale-controller-fenced"],
+        )
+        verify_clients()
+
+    @pytest.mark.requirement("K866-FAIL-stale-controller-fenced")
+    def test_former_controller_that_removes_late_changes_nothing(
+        self, workload, migration, inject, created, admin_of, zookeeper, expect, expect_to_stay, verify_clients
+    ):
+        """It is cut off as it is about to delete a topic, which its successor has made again when that is sent."""
+        workload.await_consumed(500)
+        created("again", partitions=1, replication=3)
+        former = zookeeper.get(AGAIN)
+        with inject(Hold(crash_points.LATE_DELETION)) as writing:
+            raw_admin.delete_topics_at(admin_of("broker-0"), ["again"])
+            writing.await_bitten()
+            with inject(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,))):
+                migration.await_new_active_controller()
+                raw_admin.create_topics_at(admin_of("broker-0"), ["again"], partitions=1, replication=3)
+                expect(
+                    "whether ZooKeeper has the topic again",
+                    lambda: zookeeper.get(AGAIN) not in (None, former),
+                    equals=True,
+                    kind=None,
+                )
+        expect_to_stay(
+            "what the successor wrote of the topic",
+            lambda: zookeeper.get(AGAIN),
+            equals=zookeeper.get(AGAIN),
+            for_s=crash_points.LATE_DELETION.held_s,
+            requirements=["K866-FAIL-stale-controller-fenced"],
+        )
+        verify_clients()
+
     @pytest.mark.known_bug("KAFKA-16171")
     @pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election")
     def test_former_controller_that_writes_once_more_stops_no_other(
@@ -171,3 +225,12 @@ def test_a_deleted_topic_stays_deleted_when_the_controller_starts_again(
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
+
+
+def _retain(admin_of, topic, size):
+    raw_admin.alter_config_at(admin_of("broker-0"), raw_admin.TOPIC_RESOURCE, topic, {"retention.bytes": size})
+
+
+def _retained(zookeeper, topic):
+    held = zookeeper.get(f"/config/topics/{topic}")
+    return json.loads(held)["config"].get("retention.bytes") if held else None

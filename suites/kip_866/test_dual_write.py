@@ -6,9 +6,11 @@ One scene: tests that begin with the same metadata share a cluster. Each changes
 import pytest
 
 from pytest_kmigrate import Kind, Phase, Role, Slow, checks, moves, procedure, raw_admin, targets
+from pytest_kmigrate.wire.producing import produce_at
 
 pytestmark = pytest.mark.scene
 
+MOST_BYTES = "max.message.bytes"
 IN_FLIGHT = "zookeeper.max.in.flight.requests"
 LATENCY_MS = 150
 ADMIN = ["K866-FWD-all-admin", "K866-PRE-normal-after"]
@@ -163,6 +165,36 @@ def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_met
     )
 
 
+@pytest.mark.starts_at("HYBRID", filled=True)
+@pytest.mark.requirement("K866-DW-topic-config", "K866-DW-broker-config", "K866-DW-watch-acl")
+def test_configs_changed_in_dual_write_are_in_force_on_brokers_in_zookeeper_mode(
+    workload, admin_of, config_of, created, expect, verify_clients
+):
+    """A leader obeys a limit of its topic, and lets go of it again; a broker has its own config, by its own word."""
+    leader = f"broker-{created('limited', partitions=1, replication=1).partitions[0].replicas[0]}"
+    expect("the answer to 2,000 bytes", lambda: _answer_to_2000_bytes(admin_of(leader)), equals="NONE", kind=None)
+    for limit, answer in (("1000", "MESSAGE_TOO_LARGE"), (None, "NONE")):
+        raw_admin.alter_config_at(admin_of("broker-0"), raw_admin.TOPIC_RESOURCE, "limited", {MOST_BYTES: limit})
+        expect(
+            f"the answer to 2,000 bytes with the limit {limit}",
+            lambda: _answer_to_2000_bytes(admin_of(leader)),
+            equals=answer,
+            within_s=15,
+            requirements=["K866-DW-topic-config", "K866-DW-watch-acl"],
+        )
+    raw_admin.alter_broker_config_at(admin_of("broker-0"), 1, {"log.cleaner.backoff.ms": "20000"})
+    expect(
+        "the config that broker-1 has in force",
+        lambda: config_of("broker-1")["log.cleaner.backoff.ms"],
+        equals="20000",
+        within_s=15,
+        requirements=["K866-DW-broker-config", "K866-DW-watch-acl"],
+    )
+    workload.await_acked(500)
+    workload.await_consumed(500)
+    verify_clients()
+
+
 @pytest.mark.known_bug("kmigrate-9")
 @pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-DW-quotas")
@@ -284,6 +316,10 @@ def _expect_written_behind(topic, admin_of, zookeeper, expect):
 
 def _leader_and_configs(image):
     return image.partitions["moved-0"]["leader"], dict(image.configs["topic:moved"])
+
+
+def _answer_to_2000_bytes(peer):
+    return produce_at(peer, "limited", [bytes(2000)])
 
 
 def _expiries(image):

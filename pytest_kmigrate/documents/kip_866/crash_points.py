@@ -39,3 +39,9 @@ TOPIC_NOT_WRITTEN = CrashPoint(
     "topic-not-written", "kafka.zk.migration.ZkTopicMigrationClient", "createTopic", held_s=15
 )
 """A new topic is in the metadata log, and about to be written to ZooKeeper; held for longer than elections take."""
+
+LATE_CONFIG = CrashPoint("late-config", "kafka.zk.migration.ZkConfigMigrationClient", "writeConfigs", held_s=15)
+"""Changed configs of a topic or broker are in the metadata log, and about to be written to ZooKeeper."""
+
+LATE_DELETION = CrashPoint("late-deletion", "kafka.zk.migration.ZkTopicMigrationClient", "deleteTopic", held_s=15)
+"""A topic is deleted by the metadata log, and about to be deleted in ZooKeeper."""

@@ -11,17 +11,19 @@ from kio.schema.create_topics.v5 import response as creations
 from kio.schema.elect_leaders.v2 import response as elections
 from kio.schema.envelope.v0.response import EnvelopeResponse
 from kio.schema.errors import ErrorCode
+from kio.schema.produce.v7 import response as produced
 from kio.schema.types import ProducerId, TopicName
 from kio.schema.update_features.v1 import response as updated
 from kio.static.primitive import i8, i32, i32Timedelta, i64
 
-from pytest_kmigrate.wire import broker_requests, features, rare_admin
+from pytest_kmigrate.wire import broker_requests, features, producing, rare_admin
 from pytest_kmigrate.wire.broker_requests import (
     IsrChange,
     allocate_producer_ids_at,
     alter_partition_at,
     forwarded_alter_partition_at,
 )
+from pytest_kmigrate.wire.producing import produce_at
 from pytest_kmigrate.wire.rare_admin import create_placed_topic_at, elect_leader_at, replace_configs_at
 from pytest_kmigrate.wire.request import as_timeout
 
@@ -40,7 +42,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         assert isinstance(answer, answer_type)
         return answer
 
-    for module in (broker_requests, features, rare_admin):
+    for module in (broker_requests, features, producing, rare_admin):
         monkeypatch.setattr(module, "ask", ask)
     requests.append(answers)
     return requests
@@ -128,3 +130,16 @@ def test_a_topic_is_placed_on_brokers(asked: list[Any]) -> None:
     (wanted,) = asked[1].topics
     assert (wanted.num_partitions, wanted.replication_factor) == (-1, -1)
     assert [(each.partition_index, each.broker_ids) for each in wanted.assignments] == [(0, (10, 11)), (1, (10, 11))]
+
+
+def test_records_are_sent_to_one_partition(asked: list[Any]) -> None:
+    """In one batch, to be acknowledged by every in-sync replica; the error is that of the partition."""
+    part = produced.PartitionProduceResponse(
+        index=i32(2), error_code=ErrorCode.message_too_large, base_offset=i64(-1), log_append_time=None
+    )
+    topic = produced.TopicProduceResponse(name=TopicName("limited"), partition_responses=(part,))
+    asked[0].append(produced.ProduceResponse(responses=(topic,), throttle_time=AT_ONCE))
+    assert produce_at("broker:9092", "limited", [b"a", b"b"], 2) == "MESSAGE_TOO_LARGE"
+    (sent,) = asked[-1].topic_data[0].partition_data
+    assert (sent.index, asked[-1].acks) == (2, -1)
+    assert sent.records

@@ -23,6 +23,8 @@ from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.verdict import Verdict
 
 _COPY, _FENCED = "K866-DW-no-writes-during-copy", "K866-FAIL-stale-controller-fenced"
+_BAD_VERSION = -103
+"""ZooKeeper's error where a znode that a transaction checks, such as ``/controller_epoch``, has another version."""
 _METADATA = ("/brokers/topics", "/config", "/admin", "/kafka-acl", "/delegation_token", "/latest_producer_id_block")
 """What is copied; the rest is of brokers that come and go, and of controllers."""
 
@@ -89,7 +91,8 @@ def _is_metadata(write: Write) -> bool:
 def former_controller_writes_nothing(history: History) -> Verdict:
     """A session of a KRaft controller changes nothing after another session has claimed ``/controller``.
 
-    A run proves something if a former controller tried to.
+    A run proves something if a former controller tried to, and was refused for a version that had moved on: that a
+    znode is there already, or is gone, refuses anybody.
     """
     rows = ByRequirement("former_controller_writes_nothing", _FENCED)
     by_zxid = {each.transaction.zxid: each for each in claims(history) if each.is_kraft}
@@ -102,7 +105,7 @@ def former_controller_writes_nothing(history: History) -> Verdict:
         claimed.add(current.transaction.session)
         if each.session not in claimed or each.session == current.transaction.session:
             continue
-        if each.error or each.changes:
+        if each.error == _BAD_VERSION or each.changes:
             rows.looked_at(_FENCED)
         for write in each.changes:
             _violate(history, rows, each, write, current)

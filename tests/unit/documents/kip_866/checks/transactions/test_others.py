@@ -87,6 +87,12 @@ def test_a_former_controller_that_is_refused_conforms() -> None:
     assert former_controller_writes_nothing.judge(run(*back)).outcome is Outcome.CONFORMS
 
 
+@pytest.mark.parametrize("error", [-101, -110], ids=["no node", "node exists"])
+def test_what_anybody_would_have_been_refused_proves_nothing(error: int) -> None:
+    """Vacuous: its successor had written the same."""
+    assert former_controller_writes_nothing.judge(run(AGAIN, logged(21_000, FIRST, error=error))).is_vacuous
+
+
 def test_a_former_controller_that_writes_violates() -> None:
     """Violating: after the claim of the next one."""
     verdict = former_controller_writes_nothing.judge(run(AGAIN, logged(21_000, FIRST, TOPIC)))
