@@ -24,6 +24,7 @@ __all__ = [
     "all_departures",
     "all_known_bugs",
     "check_data",
+    "described",
     "deviations",
     "find_bug",
     "is_before",
@@ -77,6 +78,9 @@ class KnownBug:
     fixed_in: Releases
     """The first fixed release of each line; empty if there is none."""
     severity: Severity
+    class_: Class
+    consequence: str
+    """What an operator or a client loses by it, as a sentence."""
     reachability: Literal["blackbox", "race", "byteman"]
     verified: bool
     """Whether real processes of a broken release showed it."""
@@ -86,9 +90,6 @@ class KnownBug:
     """Whether its document has a diagnosis that finds its evidence in a run."""
     met_by: Literal["any-run"] | None = None
     """``any-run``: any run may meet it by chance, so that a test need not be marked with it."""
-    class_: Class = "defect"
-    consequence: str = ""
-    """What an operator or a client loses by it, as a sentence."""
     ticket: Ticket | None = None
     """Where Kafka's maintainers track it."""
     requirements: tuple[str, ...] = ()
@@ -99,7 +100,13 @@ class KnownBug:
     @property
     def expectation(self) -> str:
         """Why a test is expected to fail, in one line."""
-        return f"{self.id}: {self.symptom}"
+        fixed = f"fixed in {', '.join(self.fixed_in)}" if self.fixed_in else "fixed in no release"
+        return f"{self.id} ({self.class_}, {fixed}): {self.symptom}"
+
+    @property
+    def described(self) -> str:
+        """What it is, where it is fixed, what Kafka does, and what that costs."""
+        return f"known as {self.expectation.rstrip('.')}. {self.consequence}"
 
     def breaks(self, version: str) -> bool:
         """Whether a release has the bug; never true of a version without numbers.
@@ -228,6 +235,12 @@ def known_bug(bug_id: str) -> KnownBug:
     if bug_id not in known:
         raise WrongUseError(_unknown("the id of a known bug", bug_id, known, "known-bugs.toml lists them"))
     return known[bug_id]
+
+
+def described(known_as: Iterable[str]) -> list[str]:
+    """A line about each of these known bugs and deviations."""
+    found = ((each, find_bug(each)) for each in known_as)
+    return [bug.described if bug else f"known as {each}" for each, bug in found]
 
 
 def find_bug(bug_id: str) -> KnownBug | None:

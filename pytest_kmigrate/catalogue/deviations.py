@@ -31,9 +31,9 @@ class Deviation:
     """Release ranges such as ``>=3.5.0,<=3.9.2``; a release deviates if any matches."""
     when: Literal["always", "race"]
     """``always``: a test that claims the requirement on such a release must see it; ``race``: it may."""
-    class_: Class = "departure"
-    severity: Severity = 1
-    consequence: str = ""
+    class_: Class
+    severity: Severity
+    consequence: str
     """What an operator or a client loses by it, as a sentence."""
     ticket: Ticket | None = None
 

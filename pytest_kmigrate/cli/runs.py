@@ -198,8 +198,7 @@ def _show_concerns(again: "JudgedAgain") -> None:
     known = {name: find_bug(name) for each in red for name in each.known_bugs}
     defects = [bug for bug in known.values() if bug and bug.class_ == "defect"]
     for bug in sorted(defects, key=lambda bug: (-bug.severity, bug.id)):
-        fixed = f"fixed in {', '.join(bug.fixed_in)}" if bug.fixed_in else "fixed in no release"
-        say(f"known defect {bug.id}, {fixed}: {bug.symptom}. {bug.consequence}")
+        say(bug.described)
     departures = sorted(known.keys() - {bug.id for bug in defects})
     if departures:
         counted = _counted(len(departures), "departure")

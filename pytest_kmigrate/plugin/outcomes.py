@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_kmigrate.catalogue import KnownBug
+from pytest_kmigrate.catalogue import KnownBug, described
 from pytest_kmigrate.model.errors import NotApplicableError
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
@@ -161,8 +161,7 @@ def _raise_for_gone(judgement: "Judgement", folder: Path) -> None:
 def _told(verdict: Verdict) -> str:
     kind = f" ({verdict.kind.value})" if verdict.kind else ""
     lines = [f"{verdict.outcome.name}{kind} {verdict.check}: {verdict.summary}"]
-    if verdict.known_bugs:
-        lines.append(f"  known as: {', '.join(verdict.known_bugs)}")
+    lines += [f"  {each}" for each in described(verdict.known_bugs)]
     for violation in verdict.violations[:_MOST_SHOWN]:
         lines += [f"  expected: {violation.expected}", f"  observed: {violation.observed}"]
         lines += [f"  evidence: {', '.join(violation.evidence)}"] if violation.evidence else []

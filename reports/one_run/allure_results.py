@@ -12,7 +12,7 @@ from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult, TestStepResult
 from allure_commons.types import LabelType, LinkType
 
-from pytest_kmigrate.catalogue import all_departures, requirement
+from pytest_kmigrate.catalogue import all_departures, described, requirement
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome, Verdict
@@ -34,7 +34,7 @@ _STEP_STATUSES = {
     "fault": Status.PASSED,
     "fault-unseen": Status.BROKEN,
 }
-_KNOWN_AS = "known as: "
+_KNOWN_AS = "known as "
 _LOG_LINES = 200
 _MOST_LOG_MOMENTS = 4
 Attach = Callable[..., object]
@@ -126,8 +126,7 @@ def _details(evidence: RunEvidence) -> StatusDetails | None:
 def _told(verdict: Verdict, evidence: RunEvidence) -> str:
     kind = f" ({verdict.kind.value})" if verdict.kind else ""
     lines = [f"{verdict.outcome.name}{kind} {verdict.check}: {verdict.summary}"]
-    if verdict.known_bugs:
-        lines.append(f"  {_KNOWN_AS}{', '.join(verdict.known_bugs)}")
+    lines += [f"  {each}" for each in described(verdict.known_bugs)]
     for violation in verdict.violations:
         lines += [f"  expected: {violation.expected}", f"  observed: {violation.observed}"]
         at_ns = evidence.moment_of(violation)
@@ -261,7 +260,7 @@ def categories() -> list[dict[str, object]]:
         {
             "name": f"{bug.id}: {bug.symptom}",
             "matchedStatuses": [Status.FAILED],
-            "messageRegex": rf"[\s\S]*{_KNOWN_AS}(?:[^\n]*, )?{bug.id}(?:,|\s|$)[\s\S]*",
+            "messageRegex": rf"[\s\S]*{_KNOWN_AS}{re.escape(bug.id)} [\s\S]*",
         }
         for bug in all_departures()
     ]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from pytest_kmigrate.catalogue import all_departures, requirement
+from pytest_kmigrate.catalogue import described, requirement
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
@@ -110,17 +110,12 @@ def _verdict(evidence: RunEvidence, number: int, verdict: Verdict, slices: "_Sli
     kind = f' <span class="kind">{verdict.kind.value.lower()}</span>' if verdict.kind else ""
     reported = f"<b>{_text(verdict.check)}</b>{kind} <span>{_text(verdict.summary)}</span>"
     parts = [f'<div class="verdict"><div class="head">{badge(verdict.outcome)}<p>{reported}</p></div>']
-    parts += [f'<p class="bug">{_known(bug)}</p>' for bug in verdict.known_bugs]
+    parts += [f'<p class="bug">{_text(each)}</p>' for each in described(verdict.known_bugs)]
     for position, violation in enumerate(verdict.violations):
         parts.append(_violation(evidence, f"violation-{number}-{position}", violation, slices))
     if verdict.count > len(verdict.violations) > 0:
         parts.append(f"<p>and {verdict.count - len(verdict.violations)} more of {verdict.count}</p>")
     return "".join([*parts, "</div>"])
-
-
-def _known(bug_id: str) -> str:
-    symptoms = [bug.symptom for bug in all_departures() if bug.id == bug_id]
-    return f"known as <b>{_text(bug_id)}</b>" + (f": {_text(symptoms[0])}" if symptoms else "")
 
 
 def _violation(evidence: RunEvidence, name: str, violation: Violation, slices: "_Slices") -> str:

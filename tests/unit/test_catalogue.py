@@ -60,6 +60,8 @@ symptom = "s"
 broken = [">=3.4.0"]
 fixed_in = []
 severity = 1
+class = "defect"
+consequence = "Something is lost."
 reachability = "race"
 verified = true
 """

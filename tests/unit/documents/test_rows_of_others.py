@@ -20,6 +20,9 @@ requirement = "TOY-one"
 seen = "It is two"
 observed = "^two$"
 bound = "exact"
+class = "departure"
+severity = 1
+consequence = "None."
 broken = [">=3.4.0,<=3.9.2"]
 when = "always"
 """
@@ -30,6 +33,9 @@ symptom = "It breaks"
 broken = [">=3.4.0,<=3.9.2"]
 fixed_in = ["4.0.0"]
 severity = 1
+class = "defect"
+consequence = "A toy is lost."
+ticket = "KAFKA-1"
 reachability = "race"
 verified = true
 """
@@ -91,6 +97,9 @@ WRONG = {
     ],
     "known-bugs.toml": [
         ("severity = 1", "severity = 6", "TOY-bug: severity: expected 1 to 5, got 6"),
+        ('class = "defect"\n', "", 'TOY-bug: class: expected "defect" or "departure" or "remark", got nothing'),
+        ('"defect"', '"fault"', 'TOY-bug: class: expected "defect" or "departure" or "remark", got "fault"'),
+        ('"KAFKA-1"', '"1"', 'TOY-bug: ticket: expected a ticket such as "KAFKA-17146" or .*, got "1"'),
         ("severity = 1", "severity = true", "TOY-bug: severity: expected a whole number, got true"),
         ("verified", "is_verified", "TOY-bug: is_verified: expected one of .*; did you mean"),
         ("4.0.0", "later", r'TOY-bug: fixed_in: expected releases such as "3.6.2", got "later"'),

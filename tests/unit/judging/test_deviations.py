@@ -21,7 +21,9 @@ from tests.unit.checkers.histories import history
 
 ROW, ID = "K866-FWD-enabled-by-version", "forwarding-needs-the-flag"
 SEEN = "the answer of a broker without the flag to the creation of a topic: NOT_CONTROLLER"
-OF_DEVIATION = Deviation("d", ROW, "It does something else.", "^something", "exact", (">=3.4.0",), "always")
+OF_DEVIATION = Deviation(
+    "d", ROW, "It does something else.", "^something", "exact", (">=3.4.0",), "always", "departure", 1, "None."
+)
 
 
 def run(kafka: str = "3.9.1", **extra: Any) -> History:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -43,7 +44,7 @@ def test_a_red_run_tells_what_was_violated_when_and_why(tmp_path: Path) -> None:
     assert result["statusDetails"]["known"] is True
     assert result["statusDetails"]["message"].splitlines() == [
         "VIOLATES (SAFETY) no_acked_record_lost: 1 of 100 acknowledged records was lost",
-        "  known as: KAFKA-17146",
+        f"  {known_bug('KAFKA-17146').described}",
         "  expected: every acknowledged record is read",
         "  observed: orders-2 at 411 was <never> read",
         "  when: 1.25 s, in HYBRID, 0.25 s after kill(active-controller) began",
@@ -175,9 +176,9 @@ def test_categories_name_the_known_bug_and_only_that(tmp_path: Path) -> None:
     bugs = ["KAFKA-16121", "apache/kafka#14237"]
     message = _result(faulty_run(tmp_path).end(3000, lost(1250), bugs=bugs))["statusDetails"]["message"]
 
-    assert bugs == [name.partition(": ")[0] for name in _categories_of(message, "failed")]
+    assert bugs == [name.partition(" ")[0] for name in _categories_of(message, "failed")]
     assert _categories_of("VIOLATES x", "failed") == ["Violations that no known Kafka bug explains"]
-    assert [name for name in _categories_of("  known as: KAFKA-161210\n", "failed") if "KAFKA" in name] == []
+    assert [name for name in _categories_of("  known as KAFKA-161210 (defect)\n", "failed") if "KAFKA" in name] == []
     assert _categories_of("", "broken") == ["Inconclusive: harness, environment or evidence"]
 
 
