@@ -176,7 +176,7 @@ def test_categories_name_the_known_bug_and_only_that(tmp_path: Path) -> None:
     bugs = ["KAFKA-16121", "apache/kafka#14237"]
     message = _result(faulty_run(tmp_path).end(3000, lost(1250), bugs=bugs))["statusDetails"]["message"]
 
-    assert bugs == [name.partition(" ")[0] for name in _categories_of(message, "failed")]
+    assert bugs == [name.partition(": ")[0] for name in _categories_of(message, "failed")]
     assert _categories_of("VIOLATES x", "failed") == ["Violations that no known Kafka bug explains"]
     assert [name for name in _categories_of("  known as KAFKA-161210 (defect)\n", "failed") if "KAFKA" in name] == []
     assert _categories_of("", "broken") == ["Inconclusive: harness, environment or evidence"]
