@@ -165,7 +165,7 @@ def show_verdicts(again: "JudgedAgain", *, verbose: bool = False) -> None:
     else:
         say(title)
         _show_concerns(again)
-    say(f"merged: {again.outcome.name}{_not_counted(again)}")
+    say(f"merged: {again.outcome.name}{_not_counted(again) if verbose else ''}")
     if again.header.profile != again.profile:
         say(f"judged by {again.profile}; verdicts.jsonl has the verdicts of {again.header.profile}")
     elif not again.has_stored:

@@ -183,7 +183,7 @@ def _anomalies(classes: Sequence[Row]) -> str:
         )
         for row in classes
         # What Kafka allows has no kind.
-        if row["kind"]
+        if row["kind"] and row["of_clients"]
     ]
     return _few("Anomalies of client operations", reported)
 

@@ -47,29 +47,42 @@ _UNITS_OF_TIME = ("_ms", "_s", "_ns")
 def consistency(site: Site) -> View:
     """Anomalies by class and version, their counterexamples, and what each check said."""
     lead = "What was found in the histories of all runs, and over how much evidence."
-    parts = [_matrix(site), _counterexamples(site), _divergences(site), _checks(site.summary["consistency"])]
+    parts = [_operations(site), _controllers(site), _counterexamples(site), _divergences(site)]
+    parts += [_checks(site.summary["consistency"])]
     content = "".join(parts)
     return View("consistency", "Consistency", lead, content)
 
 
-def _matrix(site: Site) -> str:
-    rows, versions = _anomalies(site), site.summary["versions"]
-    checked = sum(count(version["operations"]) for version in versions)
+def _operations(site: Site) -> str:
+    """What clients saw go wrong, and nothing else: the first question is whether data is safe."""
+    rows, title = [row for row in _anomalies(site) if row["of_clients"]], "Anomalies of client operations"
+    checked = sum(count(version["operations"]) for version in site.summary["versions"])
     if not rows:
         reported = (
             f"None in {amount(checked)} operations." if checked else "None, but no operations were counted either."
         )
-        return section("Anomalies", (fine if checked else empty)(reported) + _allowed(site))
+        return section(title, (fine if checked else empty)(reported) + _allowed(site))
+    lead = "How many, and in which share of the runs that would have shown it."
+    over = [Cell("<b>operations checked</b>", "", "name"), Cell("")]
+    over += [number_cell(version["operations"]) for version in site.summary["versions"]]
+    return section(title, _matrix(site, rows, [over]) + _allowed(site), lead)
+
+
+def _controllers(site: Site) -> str:
+    """What else checks found in histories: controllers, znodes, metrics, identities."""
+    rows = [row for row in _anomalies(site) if not row["of_clients"]]
+    return section("Other findings", _matrix(site, rows, []), "Of controllers, nodes and znodes.") if rows else ""
+
+
+def _matrix(site: Site, rows: Sequence[Row], below: Sequence[Sequence[Cell]]) -> str:
+    versions = site.summary["versions"]
     heads = ("Anomaly", "Kind", *(kafka_of(version["kafka"]) or NO_VERSION for version in versions))
     drawn = []
     for (name, kind), mine in grouped(rows, "class", "kind").items():
         of = {row["kafka"]: row for row in mine}
         cells = [_found(of.get(version["kafka"]), runs_checked(version, str(name))) for version in versions]
         drawn.append([Cell(f"<b>{text(name)}</b>", name, "name"), Cell(chip(kind)), *cells])
-    over = [Cell("<b>operations checked</b>", "", "name"), Cell("")]
-    over += [number_cell(version["operations"]) for version in versions]
-    lead = "How many, and in which share of the runs that would have shown it."
-    return section("Anomalies", f'<div class="matrix">{table(heads, [*drawn, over])}</div>{_allowed(site)}', lead)
+    return f'<div class="matrix">{table(heads, [*drawn, *below])}</div>'
 
 
 def _anomalies(site: Site) -> list[Row]:

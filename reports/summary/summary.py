@@ -5,6 +5,7 @@ from typing import TypedDict
 
 from pytest_kmigrate import catalogue
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean
+from pytest_kmigrate.checkers.kernels import AnomalyClass
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.summary.asked import asked_of
 from pytest_kmigrate.reports.summary.attention import attention
@@ -43,6 +44,7 @@ WORST_FIRST = ("SAFETY", "VIOLATES", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORM
 RATES = ("flips", "shrunk_rate", "shrunk_low", "shrunk_high", "clean_runs", "bound_after_clean", "more_runs_needed")
 """What the rows of ``cells`` have of those of ``requirement_flakiness``."""
 
+_OF_CLIENTS = frozenset(each.value for each in AnomalyClass)
 MOST_EXAMPLES = 3
 """Counterexamples listed for each class of anomaly and version."""
 
@@ -174,6 +176,7 @@ def _anomaly_classes(anomalies: Sequence[Row], attempts: Sequence[Row]) -> list[
             {
                 "class": name,
                 "kind": mine[0]["kind"],
+                "of_clients": name in _OF_CLIENTS,
                 "kafka": kafka,
                 "anomalies": sum(count(each["count"]) for each in mine),
                 "runs": len({each["folder"] for each in mine}),

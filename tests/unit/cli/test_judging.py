@@ -55,7 +55,8 @@ def test_red_lines_above_a_run_that_conforms_are_explained(capsys: pytest.Captur
         runs_commands.show_verdicts(
             JudgedAgain(
                 HEADER, verdicts, HEADER.profile, is_complete=True, is_sealed=True, has_stored=True, differences=()
-            )
+            ),
+            verbose=True,
         )
         return next(line for line in capsys.readouterr().out.splitlines() if line.startswith("merged: "))
 
