@@ -80,19 +80,28 @@ def validate(
 ) -> None:
     """Run a consumer under test by a small script, and say what its command lacks."""
     import shlex
+    import shutil
 
     from pytest_kmigrate.cli.console import notify, say, show
     from pytest_kmigrate.documents import document
+    from pytest_kmigrate.model.errors import WrongUseError
     from pytest_kmigrate.providers.choosing import provider_named
     from pytest_kmigrate.running.rehearsing import rehearse
 
-    found = rehearse(document(profile), shlex.split(command), provider_named("process", notify), kafka, notify)
+    words = shlex.split(command)
+    if not words or shutil.which(words[0]) is None:
+        program = words[0] if words else ""
+        raise WrongUseError(f"COMMAND: expected a program that this machine can start; got {program!r}")
+    found = rehearse(document(profile), words, provider_named("process", notify), kafka, notify)
     show(("line", "judges", "printed"), [(name, purpose, str(count)) for name, purpose, count in found.lines])
     for problem in found.problems:
         say(problem)
     if found.problems:
         raise typer.Exit(1)
+    lacking = [(name, purpose) for name, purpose, count in found.lines if not count]
     say("the command keeps the contract")
+    for name, purpose in lacking:
+        say(f"nothing is judged of {purpose}: {name} was never printed")
 
 
 def _servers(

@@ -33,6 +33,8 @@ LINES: Mapping[str, str] = {
 """Each line of the contract that the script brings about, and what is judged by it."""
 NEEDED = ("startup_complete", "partitions_assigned", "records_consumed", "partitions_revoked", "coordination_mode")
 """Without these the suite judges nothing."""
+CALLBACKS = ("before_starting_fetchers", "before_releasing_partitions")
+"""A member whose user has a listener prints each call, and the script's members have one."""
 
 
 class _Traffic(Traffic, Protocol):
@@ -55,8 +57,16 @@ def rehearse(scene: Scene, members: Members, traffic: _Traffic) -> Rehearsal:
     found = list(problems(scene.recorder.events))
     found += [failed] if failed and not found else []
     if not found:
-        found = [f"{name}: expected in a run of this script; never printed" for name in NEEDED if not seen[name]]
+        found = list(lacking(seen))
     return Rehearsal([(name, purpose, seen[name]) for name, purpose in LINES.items()], found)
+
+
+def lacking(seen: Mapping[str, int]) -> Iterator[str]:
+    """The lines that a member must have printed by the end of the script, and did not; ``seen``: by name, how many."""
+    for name in (each for each in NEEDED if not seen.get(each)):
+        yield f"{name}: expected in a run of this script; never printed"
+    for name in (each for each in CALLBACKS if not seen.get(each)):
+        yield f"{name}: expected of a member with --listener whenever it calls its user's listener; never printed"
 
 
 def _played(group: MigratingGroup) -> str:
