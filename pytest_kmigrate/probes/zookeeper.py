@@ -4,7 +4,7 @@ import contextlib
 import logging
 import re
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -148,6 +148,13 @@ class ZookeeperClient:
         hosts = self._hosts.partition("/")[0].split(",")
         return [int(timeout) for host in hosts for timeout in _TIMEOUT.findall(_connections_at(host))]
 
+    def watchers(self, path: str) -> Set[int]:
+        """The sessions that any server would inform when this znode is changed, created or deleted."""
+        chroot = self._hosts.partition("/")[2]
+        wanted = f"/{chroot}{path}" if chroot else path
+        servers = self._hosts.partition("/")[0].split(",")
+        return {session for host in servers for session in watching(_answer_to("wchp", host), wanted)}
+
     def expire_session(self, session: int) -> None:
         """Take over a session, and close it."""
         self._require_writes(f"session {session:#x}")
@@ -178,14 +185,29 @@ class ZookeeperClient:
         self.kazoo.close()
 
 
+def watching(answer: str, path: str) -> set[int]:
+    """The sessions that watch a path, by an answer to ``wchp``: a line for each path, then one for each session."""
+    found, is_wanted = set[int](), False
+    for line in answer.splitlines():
+        if line.startswith("/"):
+            is_wanted = line == path
+        elif is_wanted and line.strip():
+            found.add(int(line.strip(), 16))
+    return found
+
+
 def _connections_at(host: str) -> str:
-    """What a server's four-letter word ``cons`` says; nothing of one that does not answer."""
+    return _answer_to("cons", host)
+
+
+def _answer_to(word: str, host: str) -> str:
+    """What a server answers to a four-letter word; nothing of one that does not answer."""
     address, _, port = host.partition(":")
     with (
         contextlib.suppress(OSError),
         socket.create_connection((address, int(port)), timeout=_SERVER_WITHIN_S) as asked,
     ):
-        asked.sendall(b"cons")
+        asked.sendall(word.encode())
         return b"".join(iter(lambda: asked.recv(4096), b"")).decode()
     return ""
 

@@ -23,14 +23,18 @@ __all__ += fixtures.__all__
 @pytest.fixture
 @needing(Capability.CHANGE, Capability.ZNODES)
 def group_of(kmigrate_run: "Run") -> "Callable[..., MigratingGroup]":
-    """A group that reads a topic of so many partitions, which gets so many records a second: ``group_of(60, 5000)``."""
+    """A group that reads a topic of so many partitions, which gets so many records a second: ``group_of(60, 5000)``.
+
+    ``group_of(6, 500, "orders", "bills")``: it reads several topics.
+    """
     from pytest_kmigrate.documents.kip_125.group import MigratingGroup
     from pytest_kmigrate.documents.kip_125.kinds import TOPIC
     from pytest_kmigrate.workloads.clients.client_settings import ClientWorkload
 
-    def of(partitions: int, per_s: float) -> MigratingGroup:
+    def of(partitions: int, per_s: float, *topics: str) -> MigratingGroup:
+        chosen = topics or (TOPIC,)
         workload = ClientWorkload(
-            topics=(TOPIC,),
+            topics=chosen,
             partitions=partitions,
             replication=kmigrate_run.traffic.usual().replication,
             per_s=per_s,
@@ -39,7 +43,7 @@ def group_of(kmigrate_run: "Run") -> "Callable[..., MigratingGroup]":
             is_text=True,
         )
         kmigrate_run.traffic.start(workload)
-        return MigratingGroup(kmigrate_run.scene, kmigrate_run.members, partitions, kmigrate_run.traffic)
+        return MigratingGroup(kmigrate_run.scene, kmigrate_run.members, partitions, kmigrate_run.traffic, chosen)
 
     return of
 

@@ -3,7 +3,16 @@
 import pytest
 
 from pytest_kmigrate import Cut, Kill, Pause, Role, targets
-from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, NEW, PLAIN_ROUND_ROBIN, ROUND_ROBIN, SESSION_S, WITH
+from pytest_kmigrate.documents.kip_125.kinds import (
+    IDS,
+    MIGRATING,
+    NEW,
+    PLAIN_ROUND_ROBIN,
+    ROUND_ROBIN,
+    SESSION_S,
+    WITH,
+    WITHOUT,
+)
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
@@ -60,6 +69,23 @@ def test_a_member_that_stood_still_reads_nothing_that_others_own(mode, group, in
         group.await_owned_without(members[2])
         group.flow(1000)
     group.await_owned(members)
+    group.flow(500)
+
+    verify_group(owned_within_s=TAKEN_OVER_S)
+
+
+@pytest.mark.requirement("K125-FAIL-freeze", "K125-OWN-exactly-one")
+def test_a_member_without_migration_that_stood_still_reads_nothing_either(group, inject, verify_group):
+    """It stands still for longer than its session among members with migration, which take over what it had."""
+    (older,) = group.join(WITHOUT)
+    members = group.join(WITH, 2)
+    group.await_owned([older, *members])
+    group.flow(1000)
+    with inject(Pause(targets.member("MDZKCC-1"))):
+        group.await_owned_without(older)
+        group.flow(1000)
+    group.await_owned([older, *members])
+    group.await_followed("zookeeper")
     group.flow(500)
 
     verify_group(owned_within_s=TAKEN_OVER_S)

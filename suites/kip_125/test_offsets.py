@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_kmigrate import Pause, targets
-from pytest_kmigrate.documents.kip_125.kinds import NEW, WITH, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import NEW, OLD, WITH, WITHOUT
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
@@ -51,7 +51,7 @@ def test_a_member_begins_without_a_coordinator(group, offsets, inject, expect, v
 
 @pytest.mark.requirement("K125-OFF-rollback-stale-zk")
 def test_older_members_go_on_where_plain_consumers_were(group, offsets, expect, verify_group):
-    """Partitions that brought nothing meanwhile are not read again from where the group was before it migrated."""
+    """A real old consumer reads nothing again of partitions that brought nothing since the group had migrated."""
     row = ["K125-OFF-rollback-stale-zk"]
     old = group.join(WITHOUT, 2)
     group.await_owned(old)
@@ -76,7 +76,7 @@ def test_older_members_go_on_where_plain_consumers_were(group, offsets, expect, 
     group.await_owned(back)
     group.await_followed("kafka")
     expect("ZooKeeper has the group's position", offsets.stored, equals=ends, within_s=10, requirements=row)
-    (older,) = group.join(WITHOUT)
+    (older,) = group.join(OLD)
     group.await_owned([older])
     back[0].stop()
     group.await_owned([older])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pytest_kmigrate import checks
 from pytest_kmigrate.documents.kip_125.kinds import MIGRATING, NAME, NEW, OLD, WITH, WITHOUT
 from pytest_kmigrate.documents.kip_125.operating import Operator
 from pytest_kmigrate.documents.kip_125.tree import shape
@@ -37,6 +38,28 @@ def test_real_old_consumers_are_full_members(group, zookeeper, expect, verify_gr
     group.flow(1000)
 
     verify_group(owned_within_s=JOINED_S)
+
+
+@pytest.mark.requirement("K125-CMP-mix-old-mig", "K125-OWN-even-canary-mezkcc")
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        (OLD, WITHOUT, WITH),
+        pytest.param((WITH, OLD, WITHOUT), marks=pytest.mark.nightly),
+        pytest.param((WITHOUT, WITH, OLD), marks=pytest.mark.nightly),
+    ],
+    ids="-".join,
+)
+def test_three_kinds_share_a_group(kinds, group, expect, verify_group):
+    """A consumer of an older build, one without and one with migration own and read equally many partitions."""
+    members = [member for kind in kinds for member in group.join(kind)]
+    group.await_owned(members)
+    row = ["K125-CMP-mix-old-mig"]
+    shares = lambda: [group.share(each) for each in members]  # noqa: E731
+    expect("shares of the three", shares, equals=[4, 4, 4], within_s=10, requirements=row)
+    group.flow(1500)
+
+    verify_group(checks.owners_are_even(), owned_within_s=JOINED_S)
 
 
 @pytest.mark.requirement("K125-CTRL-naive-mix")

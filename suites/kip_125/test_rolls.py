@@ -5,12 +5,14 @@ import os
 import pytest
 
 from pytest_kmigrate import Role, Slow, checks, targets
-from pytest_kmigrate.documents.kip_125.kinds import JAVA, NEW, WITH, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import JAVA, MIGRATING, NEW, OLD, WITH, WITHOUT
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
 SOAK_S = int(os.environ.get("KMIGRATE_SOAK_S", "600"))
 """How long a canary is left alone at night."""
+OLD_JOINED_S = 4.5
+"""A claim that an old consumer misses costs it ``rebalance.backoff.ms``, 2 s, and a new rebalance."""
 JOINED_S = 2.5
 """A member of a Kafka group learns of a rebalance by its next heartbeat, up to a second later, and then joins anew."""
 
@@ -26,8 +28,8 @@ JOINED_S = 2.5
     "K125-MEM-dual-participation",
 )
 def test_a_group_migrates_without_a_pause(group, expect, verify_group):
-    """Members are replaced one by one, the mode is toggled in between, and no record is missed or read by two."""
-    old = group.join(WITHOUT, 3)
+    """Real old consumers are replaced one by one, the mode is toggled, and no record is missed or read by two."""
+    old = group.join(OLD, 3)
     group.await_owned(old)
     for member in old:
         group.await_owned(group.join(WITH))
@@ -54,9 +56,10 @@ def test_a_group_migrates_without_a_pause(group, expect, verify_group):
     "K125-MODE-fallback-on-join",
     "K125-MODE-nonmezkcc-forces-zk",
     "K125-MODE-resume-on-leave",
+    "K125-AVL-no-downtime-roll",
 )
-def test_a_group_goes_back_without_a_pause(group, verify_group):
-    """Plain consumers give way to members with migration, and these to older ones, though the mode remains Kafka."""
+def test_a_group_goes_back_without_a_pause(group, zookeeper, expect, verify_group):
+    """Plain consumers give way to members with migration, and these to real old ones, though the mode remains Kafka."""
     new = group.join(NEW, 2)
     group.await_owned(new)
     group.write_mode("kafka")
@@ -71,12 +74,15 @@ def test_a_group_goes_back_without_a_pause(group, verify_group):
     group.await_followed("kafka")
     group.flow(500)
     for member in group.alive(WITH):
-        group.await_owned(group.join(WITHOUT))
+        group.await_owned(group.join(OLD))
         member.stop()
-    group.await_owned(group.alive(WITHOUT))
+    group.await_owned(group.alive(OLD))
+    row = ["K125-RBK-e2e"]
+    expect("members that migrate", lambda: zookeeper.children(MIGRATING), equals=[], requirements=row)
+    expect("members of Kafka's group", lambda: len(group.describe().members), equals=0, requirements=row)
     group.flow(1000)
 
-    verify_group(owned_within_s=JOINED_S)
+    verify_group(owned_within_s=OLD_JOINED_S)
 
 
 @pytest.mark.requirement("K125-OWN-even-canary-mezkcc")
@@ -179,6 +185,27 @@ def test_a_plain_consumer_waits_until_a_member_has_released(group, inject, verif
     group.flow(250)
 
     verify_group(checks.plain_consumers_wait_for_releases(), owned_within_s=2 * JOINED_S)
+
+
+@pytest.mark.requirement(
+    "K125-OWN-even-canary-kc", "K125-OWN-full-coverage", "K125-OWN-exactly-one", "K125-LSN-thread-split"
+)
+def test_a_group_of_several_topics_is_spread_by_topic(group_of, verify_group):
+    """Members with two threads for each of two topics are toggled, and a plain consumer gets its share of both."""
+    group = group_of(8, 500, "orders", "bills")
+    members = group.join(WITH, 3, streams=2, has_listener=True)
+    group.await_owned(members)
+    group.await_stable(3)
+    for mode in ("kafka", "zookeeper", "kafka"):
+        group.toggle(mode)
+        group.flow(500)
+    (plain,) = group.join(NEW)
+    group.await_owned([plain])
+    group.await_stable(4)
+    group.await_followed("kafka")
+    group.flow(1000)
+
+    verify_group(checks.owners_are_even(), owned_within_s=JOINED_S)
 
 
 @pytest.mark.requirement("K125-PLAN-any-number")

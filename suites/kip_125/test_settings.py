@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_kmigrate import Kill, checks, targets
-from pytest_kmigrate.documents.kip_125.bystanders import in_kafka
+from pytest_kmigrate.documents.kip_125.bystanders import in_kafka, reactions_s
 from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATION, ROUND_ROBIN, SESSION_S, WITH, WITHOUT
 
 pytestmark = pytest.mark.topology("zk1-broker1")
@@ -16,6 +16,11 @@ AUTO_COMMIT = {
     "coordination_migration_auto_commit_interval_ms": "100",
 }
 STALLED_MS = "6000"
+QUICK = {
+    "coordination_migration_poll_interval_ms": "100",
+    "coordination_migration_heartbeat_interval_ms": "100",
+}
+TRIES = 10
 
 
 @pytest.mark.requirement("K125-CFG-enabled-default", "K125-MEM-zk-rebalance-triggers")
@@ -98,6 +103,26 @@ def test_the_embedded_consumer_is_polled_whatever_the_application_does(group, cl
         )
     for each in members:
         each.order("resume-reading")
+    group.flow(500)
+
+    verify(checks.no_record_passed_over())
+
+
+@pytest.mark.requirement("K125-CFG-poll-interval-effect")
+def test_a_short_interval_brings_decisions_sooner(group, cluster, claim, expect, verify):
+    """With an interval of 0.1 s, and heartbeats as often, most decisions reach a member in less than the default."""
+    row = "K125-CFG-poll-interval-effect"
+    (member,) = group.join(WITH, **QUICK)
+    group.await_owned([member])
+    group.await_stable(1)
+    claim("the interval that was asked for", member.effective.get("poll.interval.ms"), 100, row)
+    took_s = reactions_s(group, cluster.client_connection(), TRIES)
+    expect(
+        f"whether eight of ten decisions reached it within 0.5 s ({took_s})",
+        lambda: took_s[TRIES * 8 // 10 - 1] <= 0.5,
+        equals=True,
+        requirements=[row],
+    )
     group.flow(500)
 
     verify(checks.no_record_passed_over())

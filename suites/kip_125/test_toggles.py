@@ -4,12 +4,13 @@ import pytest
 
 from pytest_kmigrate import Role, Slow, checks, targets
 from pytest_kmigrate.documents.kip_125.bystanders import unreadable_mode
-from pytest_kmigrate.documents.kip_125.kinds import ROUND_ROBIN, WITH
+from pytest_kmigrate.documents.kip_125.kinds import IDS, MODE, ROUND_ROBIN, WITH
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
 NOT_KAFKA = ("", "KAFKA", "kafka\n", "kafka ", '{"mode": "kafka"}', b"\xff\xfe", b"k" * 500_000)
 
+CREATED, CHANGED = "K125-MODE-watch-create", "K125-MODE-watch-change"
 LATE_S = 6.0
 """A release takes several round trips, each as late as the link is."""
 
@@ -30,15 +31,19 @@ LATE_S = 6.0
     "K125-OWN-full-coverage",
     "K125-OWN-exactly-one",
 )
-def test_members_follow_every_toggle(group, verify_group):
+def test_members_follow_every_toggle(group, zookeeper, expect, verify_group):
     """Three members follow twenty toggles while they read, though both systems assign otherwise."""
     members = group.join(WITH, 3, **ROUND_ROBIN)
     group.await_owned(members)
     group.await_stable(3)
     group.flow(1000)
+    sessions = {zookeeper.owner(f"{IDS}/{each.consumer_id}") for each in members}
+    watching = lambda: zookeeper.watchers(MODE) & sessions  # noqa: E731
+    expect("watches of a mode that is not there", watching, equals=sessions, within_s=5, requirements=[CREATED])
     for mode in ("kafka", "zookeeper") * 9:
         group.toggle(mode)
         group.flow(100)
+    expect("watches after eighteen changes", watching, equals=sessions, within_s=5, requirements=[CHANGED])
     group.toggle("kafka")
     group.flow(1500)
     group.write_mode("kafka")

@@ -2,8 +2,11 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 
 from confluent_kafka import Consumer, TopicPartition
 from kazoo.client import KazooClient
@@ -17,9 +20,18 @@ from pytest_kmigrate.waiting import PATIENCE_S, until
 _POLL_S = 0.1
 
 
+@dataclass
+class Bystander:
+    """A member of the Kafka group that reads nothing."""
+
+    left_ns: int = 0
+    """When it began to leave, by the monotonic clock; 0: it has not."""
+
+
 @contextmanager
-def in_kafka(connection: Mapping[str, str], **settings: str) -> Iterator[None]:
+def in_kafka(connection: Mapping[str, str], **settings: str) -> Iterator[Bystander]:
     """A member of the Kafka group that has joined, and reads nothing; it leaves at the end of the block."""
+    found = Bystander()
     named = {key.replace("_", "."): value for key, value in settings.items()}
     consumer = Consumer({**connection, "group.id": NAME, "client.id": "bystander", **named})
     joined, over = threading.Event(), threading.Event()
@@ -32,6 +44,7 @@ def in_kafka(connection: Mapping[str, str], **settings: str) -> Iterator[None]:
     def poll() -> None:
         while not over.is_set():
             consumer.poll(_POLL_S)
+        found.left_ns = time.monotonic_ns()
         consumer.close()
 
     consumer.subscribe([TOPIC], on_assign=assigned)
@@ -39,10 +52,24 @@ def in_kafka(connection: Mapping[str, str], **settings: str) -> Iterator[None]:
     polling.start()
     try:
         until(joined.is_set, awaited="a bystander in Kafka's group", within_s=PATIENCE_S)
-        yield
+        yield found
     finally:
         over.set()
         polling.join()
+
+
+def reactions_s(group: MigratingGroup, connection: Mapping[str, str], count: int) -> list[float]:
+    """How soon decisions of Kafka's group reached its member, in ascending order.
+
+    A bystander joins and leaves so often; counted from when it begins to leave.
+    """
+    found = []
+    for _ in range(count):
+        with in_kafka(connection) as bystander:
+            pass
+        after_s = partial(group.revoked_after_s, bystander.left_ns)
+        found.append(until(after_s, awaited="a decision of Kafka's group", within_s=PATIENCE_S))
+    return sorted(found)
 
 
 @contextmanager

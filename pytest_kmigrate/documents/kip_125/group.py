@@ -91,12 +91,15 @@ def properties_of(
 class MigratingGroup(GroupReports):
     """The group ``migrating`` of one run."""
 
-    def __init__(self, scene: Scene, members: Members, partitions: int, traffic: Traffic) -> None:
-        """``flow`` waits for so many more writes to the topic; ``stop_sending`` ends them."""
+    def __init__(
+        self, scene: Scene, members: Members, partitions: int, traffic: Traffic, topics: Sequence[str] = (TOPIC,)
+    ) -> None:
+        """``flow`` waits for so many more writes to the topics; ``stop_sending`` ends them."""
         self.flow: Callable[[int], None] = traffic.await_acked
         self.stop_sending = traffic.stop_sending
         self._traffic = traffic
-        super().__init__(scene, partitions)
+        super().__init__(scene, partitions, topics)
+        self._topics = topics
         self._members = members
         self._admin: AdminClient | None = None
 
@@ -117,7 +120,7 @@ class MigratingGroup(GroupReports):
         servers = cluster.zookeeper_reached_by(f"{kind}-{number}")
         known = properties_of(kind, cluster.client_connection(), servers, f"{kind.lower()}-{number}")
         given = {**known, **chosen}
-        return self._members.start(kind, NAME, {TOPIC: streams}, given, has_listener=has_listener)
+        return self._members.start(kind, NAME, dict.fromkeys(self._topics, streams), given, has_listener=has_listener)
 
     def start_others(self, count: int) -> list[RunningMember]:
         """Start a member with migration in each of so many other groups, whose topics are not there."""
@@ -160,7 +163,7 @@ class MigratingGroup(GroupReports):
         return name
 
     def add_partitions(self, total: int) -> None:
-        """Let the topic have so many partitions."""
+        """Let the one topic have so many partitions."""
         self._traffic.add_partitions(TOPIC, total)
         self.partitions = {(TOPIC, number) for number in range(total)}
 

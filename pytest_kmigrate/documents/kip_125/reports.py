@@ -1,20 +1,23 @@
 """What the members of the group have reported so far."""
 
 import re
+import time
 from collections.abc import Iterable
 
-from pytest_kmigrate.checkers.evidence.ownership import Partition, owners
+from pytest_kmigrate.checkers.evidence.ownership import Partition, happened_ns, owners
 from pytest_kmigrate.documents.kip_125.kinds import TOPIC
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.waiting import NotYet
 from pytest_kmigrate.workloads.members.member import RunningMember
 
 
 class GroupReports:
     """Reads the history of one run as it grows."""
 
-    def __init__(self, scene: Scene, partitions: int) -> None:
-        self.partitions = {(TOPIC, number) for number in range(partitions)}
+    def __init__(self, scene: Scene, partitions: int, topics: Iterable[str] = (TOPIC,)) -> None:
+        """``partitions``: how many each of the topics has."""
+        self.partitions = {(topic, number) for topic in topics for number in range(partitions)}
         self._scene = scene
 
     def owners(self) -> dict[Partition, str]:
@@ -39,8 +42,15 @@ class GroupReports:
         events = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_ASSIGNED]
         return sum(e.data["what"] == what for e in events)
 
+    def revoked_after_s(self, at_ns: int) -> float | NotYet:
+        """How long after an instant of the monotonic clock Kafka's next decision reached a member, by its report."""
+        since_ns = at_ns - (time.monotonic_ns() - self._scene.recorder.now_ns())
+        events = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_ASSIGNED]
+        later = [happened_ns(e) for e in events if e.data["what"] == "revoked" and happened_ns(e) >= since_ns]
+        return (min(later) - since_ns) / 1e9 if later else NotYet("no decision")
+
     def first_positions(self, member: RunningMember) -> dict[int, int]:
-        """By partition, the offset at which a member first began to read."""
+        """By partition of the one topic, the offset at which a member first began to read."""
         found: dict[int, int] = {}
         for event in self._scene.recorder.events:
             if event.kind is EventKind.MEMBER_OWNS and event.data["client"] == member.client:

@@ -96,7 +96,7 @@ def _zookeeper(topology: Topology, spec: NodeSpec, disk: Path) -> dict[str, str]
         "maxSessionTimeout": "60000",
         "maxClientCnxns": "0",
         "admin.enableServer": "false",
-        "4lw.commands.whitelist": "srvr,ruok,cons,dump",
+        "4lw.commands.whitelist": "srvr,ruok,cons,dump,wchp",
     }
     if len(ensemble) == 1:
         return own

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from pytest_kmigrate.checkers.evidence.ownership import happened_ns
+from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
 from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER, modes_at
-from pytest_kmigrate.documents.kip_125.kinds import MODE
+from pytest_kmigrate.documents.kip_125.kinds import MODE, OLD, WITH, WITHOUT
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 
@@ -22,19 +23,16 @@ def _killed_in(mode: str) -> Situation:
 
 
 def _paused(history: History) -> Iterator[tuple[Event, Life]]:
-    """Members with migration that stood still."""
+    """Members that stood still."""
     for event in history.of(EventKind.MEMBER_PAUSED):
         for life in lives(history).values():
-            if (
-                life.member == event.data["member"]
-                and life.began_ns < event.at_ns < life.ended_ns
-                and life.is_migrating
-            ):
+            if life.member == event.data["member"] and life.began_ns < event.at_ns < life.ended_ns:
                 yield event, life
 
 
 def _frozen(history: History) -> bool:
-    return any(True for _ in _paused(history))
+    """A member of a build that knows the document stood still: older ones have no lease."""
+    return any(life.kind in (WITH, WITHOUT) for _, life in _paused(history))
 
 
 def _evicted(history: History) -> bool:
@@ -67,11 +65,16 @@ def _replaced(history: History, before: str, after: str) -> bool:
 
 
 def _whole_way(first: str, last: str) -> Situation:
-    """All members of the first kind gave way to migrating ones, and these to the last kind."""
+    """All members of the first kind gave way to migrating ones, and these to the last kind.
+
+    Older members are consumers of an older build, not new ones without migration.
+    """
 
     def happened(history: History) -> bool:
         end = horizon_ns(history)
         at_end = {_kind(each) for each in lives(history).values() if each.began_ns <= end < each.ended_ns}
+        if not any(each.kind == OLD for each in lives(history).values()):
+            return False
         steps = _replaced(history, first, "migrating") and _replaced(history, "migrating", last)
         return steps and at_end == {last}
 
@@ -90,12 +93,25 @@ def _together(history: History, one: str, other: str, mode: str) -> bool:
     return False
 
 
-def _node_stood_still(name: str) -> Situation:
-    def happened(history: History) -> bool:
-        applied = history.of(EventKind.NODE_PAUSED)
-        return any(str(event.node).startswith(name) for event in applied)
+def _three_kinds(history: History) -> bool:
+    """A consumer of an older build, one without and one with migration owned partitions at the same time."""
+    for event in history.of(EventKind.MEMBER_OWNS):
+        owned = owned_at(spans(history), happened_ns(event)).values()
+        kinds = {lives(history)[client].kind for clients in owned for client in clients if client in lives(history)}
+        if kinds >= {OLD, WITHOUT, WITH}:
+            return True
+    return False
 
-    return happened
+
+def _zookeeper_stood_still(history: History) -> bool:
+    """While members with migration followed Kafka."""
+    return any(
+        str(event.node).startswith(ZOOKEEPER)
+        and any(
+            modes_at(history, event.at_ns).get(e.client) == KAFKA for e in _alive(history, event.at_ns, "migrating")
+        )
+        for event in history.of(EventKind.NODE_PAUSED)
+    )
 
 
 def _toggled_while_joining(history: History) -> bool:
@@ -142,7 +158,7 @@ SITUATIONS: Mapping[str, Situation] = {
     "K125-FAIL-kill-kafka-mode": _killed_in(KAFKA),
     "K125-FAIL-freeze": _frozen,
     "K125-FAIL-ekc-evicted": _evicted,
-    "K125-FAIL-zk-outage-kafka-mode": _node_stood_still("zookeeper"),
+    "K125-FAIL-zk-outage-kafka-mode": _zookeeper_stood_still,
     "K125-FAIL-toggle-during-rebalance": _toggled_while_joining,
     "K125-FAIL-kill-during-toggle": _killed_at_a_toggle,
     "K125-FAIL-coordinator-failover": _coordinator_crashed,
@@ -155,10 +171,8 @@ SITUATIONS: Mapping[str, Situation] = {
     "K125-RBK-mezkcc-to-old": lambda history: _replaced(history, "migrating", "old"),
     "K125-PLAN-e2e": _whole_way("old", "new"),
     "K125-RBK-e2e": _whole_way("new", "old"),
-    "K125-CMP-mix-old-mig": lambda history: _together(history, "old", "migrating", ZOOKEEPER),
+    "K125-CMP-mix-old-mig": _three_kinds,
     "K125-CMP-mix-mig-kc": lambda history: _together(history, "migrating", "new", KAFKA),
-    "K125-AVL-no-downtime-roll": lambda history: (
-        _replaced(history, "old", "migrating") or _replaced(history, "migrating", "new")
-    ),
+    "K125-AVL-no-downtime-roll": lambda history: _whole_way("old", "new")(history) or _whole_way("new", "old")(history),
 }
 """By requirement, whether a run was about it: then what holds for every group speaks for it."""

@@ -22,9 +22,9 @@ def ended(client: int, at_ms: int, how: str = "stopped", kind: str = WITH, **mor
     return event(EventKind.MEMBER_ENDED, at_ms, member=f"{kind}-{client}", client=client, how=how, **more)
 
 
-def owns(client: int, at_ms: int, *partitions: int, source: str = "zookeeper") -> Event:
-    """It owns partitions of the topic from now on."""
-    listed = [[TOPIC, each, 0] for each in partitions]
+def owns(client: int, at_ms: int, *partitions: int, source: str = "zookeeper", topic: str = TOPIC) -> Event:
+    """It owns partitions of a topic from now on."""
+    listed = [[topic, each, 0] for each in partitions]
     who = {"member": f"{WITH}-{client}", "client": client}
     return event(EventKind.MEMBER_OWNS, at_ms, partitions=listed, source=source, member_ns=at_ms * MS, **who)
 
@@ -77,9 +77,9 @@ def answered(client: int, at_ms: int, offset: int, error: str = "", partition: i
     return {**row, "outcome": FAILED, "error": error} if error else row
 
 
-def paused(client: int, at_ms: int) -> Event:
+def paused(client: int, at_ms: int, kind: str = WITH) -> Event:
     """It stands still."""
-    return event(EventKind.MEMBER_PAUSED, at_ms, member=f"{WITH}-{client}")
+    return event(EventKind.MEMBER_PAUSED, at_ms, member=f"{kind}-{client}")
 
 
 def gauges(client: int, at_ms: int, values: dict[str, float], read_ms: int | None = None) -> Event:

@@ -129,17 +129,20 @@ def _has_a_reason(history: History, before: Span, after: Span, until_ns: int) ->
 
 @checker(_EVEN, _EVEN_NEW)
 def owners_are_even(history: History) -> Verdict:
-    """Before the members end, each that is alive owns as many partitions as any other, or one more or less."""
+    """Before the members end, each owns as many partitions of each topic as any other, or one more or less."""
     rows = ByRequirement("owners_are_even", _EVEN, _EVEN_NEW)
     end_ns = horizon_ns(history)
     alive = [each for each in lives(history).values() if each.began_ns <= end_ns < each.ended_ns]
     owned = owned_at(spans(history), end_ns)
-    counts = {each.member: sum(each.client in those for those in owned.values()) for each in alive}
     kinds = [each.kind for each in alive]
     row = _EVEN_NEW if any(not each.is_of_zookeeper for each in alive) else _EVEN
-    if len(set(kinds)) > 1:
+    shares = {}
+    for topic in sorted({topic for topic, _ in owned}) if len(set(kinds)) > 1 else ():
+        of_topic = [those for (name, _), those in owned.items() if name == topic]
+        counts = {each.member: sum(each.client in those for those in of_topic) for each in alive}
+        shares[topic] = counts
         rows.looked_at(row)
         if max(counts.values()) - min(counts.values()) > 1:
-            expected = "members own equally many partitions, or one more"
+            expected = f"members own equally many partitions of {topic}, or one more"
             rows.violated(row, timed_violation(history, expected, f"they own {counts}", end_ns))
-    return rows.verdict(f"members own {counts}", "the group has not members of several kinds at its end", owned=counts)
+    return rows.verdict(f"members own {shares}", "the group has not members of several kinds at its end", owned=shares)

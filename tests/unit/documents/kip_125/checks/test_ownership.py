@@ -161,6 +161,9 @@ def test_a_canary_gets_its_share() -> None:
     assert [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES] == [
         "K125-OWN-even-canary-kc"
     ]
+    skewed = [owns(1, 10, 0, 1), owns(2, 10, 0, 1, topic="bills"), worked_until(100)]  # two each, by topic none
+    verdict = owners_are_even.judge(history(events=[member(1), member(2, WITHOUT), *skewed]))
+    assert verdict.outcome is Outcome.VIOLATES
     alike = [member(1), member(2), owns(1, 10, 0, 1, 2), owns(2, 10, 3), worked_until(100)]
     assert owners_are_even.judge(history(events=alike)).is_vacuous
 
