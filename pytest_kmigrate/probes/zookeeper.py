@@ -4,7 +4,8 @@ import contextlib
 import logging
 import re
 import socket
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from typing import Any
 
@@ -148,7 +149,7 @@ class ZookeeperClient:
         hosts = self._hosts.partition("/")[0].split(",")
         return [int(timeout) for host in hosts for timeout in _TIMEOUT.findall(_connections_at(host))]
 
-    def watchers(self, path: str) -> Set[int]:
+    def watchers(self, path: str) -> AbstractSet[int]:
         """The sessions that any server would inform when this znode is changed, created or deleted."""
         chroot = self._hosts.partition("/")[2]
         wanted = f"/{chroot}{path}" if chroot else path

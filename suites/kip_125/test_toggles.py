@@ -26,7 +26,6 @@ LATE_S = 6.0
     "K125-AVL-no-downtime-toggle",
     "K125-MET-active-one",
     "K125-MET-active-zero",
-    "K125-MET-kafka-owned-value",
     "K125-OFF-commit-via-ekc",
     "K125-OWN-full-coverage",
     "K125-OWN-exactly-one",

@@ -2,6 +2,8 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -25,6 +27,8 @@ OWNED = re.compile(rf"{re.escape(_TYPE)}OwnedPartitionsCount{_TAGS}")
 _ACTIVE_NAME, _ZERO, _ONE = "K125-MET-active-name", "K125-MET-active-zero", "K125-MET-active-one"
 _KAFKA_NAME, _KAFKA_VALUE, _LEGACY = "K125-MET-kafka-owned-name", "K125-MET-kafka-owned-value", "K125-MET-owned-legacy"
 _ROWS = (_ACTIVE_NAME, _ZERO, _ONE, _KAFKA_NAME, _KAFKA_VALUE, _LEGACY)
+_VALUES = {_ZERO: ACTIVE, _ONE: ACTIVE, _KAFKA_VALUE: _KAFKA_VALUE, _LEGACY: _LEGACY}
+"""By requirement about a value, the gauge: one of two values, each of which has a requirement, is one gauge."""
 _LAG_NS = 1_500_000_000
 """Gauges are printed when they change, and every second."""
 
@@ -37,7 +41,8 @@ def _has_gauges(history: History) -> bool:
 def gauges_show_what_members_do(history: History) -> Verdict:
     """Each member with migration has the gauges of the document, and they follow its mode and what it holds.
 
-    The values are compared with the member's other reports, at moments at which nothing changed for a while.
+    The values are compared with the member's other reports, at moments at which nothing changed for a while. A gauge
+    that had to have one value all the time is not judged: a constant would show it, too.
     """
     rows = ByRequirement("gauges_show_what_members_do", *_ROWS)
     known = lives(history)
@@ -48,11 +53,22 @@ def gauges_show_what_members_do(history: History) -> Verdict:
             continue
         reported += 1
         _names(history, rows, life, event)
-    for since_ns, at_ns in _quiet_spans(history):
-        for life in known.values():
-            gauges = _gauges_in(history, life.client, since_ns, at_ns)
-            if life.is_migrating and life.began_ns < at_ns < life.ended_ns and gauges:
-                _values(history, rows, life, gauges, at_ns)
+    compared = [
+        each
+        for since_ns, at_ns in _quiet_spans(history)
+        for life in known.values()
+        if life.is_migrating and life.began_ns < at_ns < life.ended_ns
+        for each in _compared(history, life, _gauges_in(history, life.client, since_ns, at_ns), at_ns)
+    ]
+    for row, gauge in _VALUES.items():
+        mine = [each for each in compared if each.gauge == gauge]
+        is_constant = len({each.expected for each in mine}) < 2
+        for each in (one for one in mine if one.row == row):
+            rows.looked_at(row, int(not is_constant))
+            if each.expected != each.observed:
+                sentence = f"the gauge of {each.member} is {each.expected}"
+                found = timed_violation(history, sentence, f"it is {each.observed:g}", each.at_ns)
+                rows.violated(row, found)
     text = f"{counted(reported, 'report')} of gauges, all by their names and as the members do"
     return rows.verdict(text, "no member with migration reported gauges")
 
@@ -76,22 +92,32 @@ def _names(history: History, rows: ByRequirement, life: Life, event: Event) -> N
             rows.violated(row, timed_violation(history, expected, f"it has {sorted(gauges)}", happened_ns(event)))
 
 
-def _values(history: History, rows: ByRequirement, life: Life, gauges: dict[str, float], at_ns: int) -> None:
+@dataclass(frozen=True)
+class _Compared:
+    """What a gauge had to show at a moment, and what it showed."""
+
+    row: str
+    gauge: str
+    member: str
+    expected: int
+    observed: float
+    at_ns: int
+
+
+def _compared(history: History, life: Life, gauges: dict[str, float], at_ns: int) -> Iterator[_Compared]:
     mode = modes_at(history, at_ns).get(life.client)
     assigned = assigned_at(history, life.client, at_ns)
     owned = sum(life.client in those for those in owned_at(spans(history), at_ns).values())
     kafka_owned = next((value for name, value in gauges.items() if KAFKA_OWNED.fullmatch(name)), None)
     legacy = next((value for name, value in gauges.items() if OWNED.fullmatch(name)), None)
-    compared = [(_ONE if mode == KAFKA else _ZERO, int(mode == KAFKA), gauges.get(ACTIVE)), (_LEGACY, owned, legacy)]
+    active = _ONE if mode == KAFKA else _ZERO
+    found: list[tuple[str, int, float | None]] = [(active, int(mode == KAFKA), gauges.get(ACTIVE))]
+    found.append((_LEGACY, owned, legacy))
     if assigned is not None:
-        compared.append((_KAFKA_VALUE, len(assigned), kafka_owned))
-    for row, expected, observed in compared:
-        if observed is None:
-            continue
-        rows.looked_at(row)
-        if expected != observed:
-            sentence = f"the gauge of {life.member} is {expected}"
-            rows.violated(row, timed_violation(history, sentence, f"it is {observed:g}", at_ns))
+        found.append((_KAFKA_VALUE, len(assigned), kafka_owned))
+    for row, expected, observed in found:
+        if observed is not None:
+            yield _Compared(row, _VALUES[row], life.member, expected, observed, at_ns)
 
 
 def _quiet_spans(history: History) -> list[tuple[int, int]]:

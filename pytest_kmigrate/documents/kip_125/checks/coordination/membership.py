@@ -1,14 +1,14 @@
 """Checks of the embedded consumer's membership: one member of the same group for each connector, that commits."""
 
-from collections.abc import Mapping
-
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
+from pytest_kmigrate.documents.kip_125.evidence.committing import members_of
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
+from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -17,34 +17,35 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _CLIENT_ID, _GROUP_ID = "K125-CFG-ekc-client-id", "K125-CFG-ekc-group-id"
 _DUAL, _ONE, _KC = "K125-MEM-dual-participation", "K125-KIND-one-ekc-per-connector", "K125-KIND-kc-unmodified"
-_COMMIT = "K125-OFF-commit-via-ekc"
+_COMMIT, _LISTENER = "K125-OFF-commit-via-ekc", "K125-MEM-rebalance-listener"
+_ROWS = (_CLIENT_ID, _GROUP_ID, _DUAL, _ONE, _KC, _LISTENER)
+_INFORMED_NS = 10_000_000_000
+"""A poll interval of a test, a heartbeat and more."""
 _JOINED_NS = 15_000_000_000
 """A member without any decision of the coordinator by then has not joined."""
 
 
-@checker(
-    _CLIENT_ID, _GROUP_ID, _DUAL, _ONE, _KC, in_every_run=lambda history: bool(history.of(EventKind.GROUP_DESCRIBED))
-)
+@checker(*_ROWS, in_every_run=lambda history: bool(history.of(EventKind.GROUP_DESCRIBED)))
 def kafka_members_are_the_connectors(history: History) -> Verdict:
     """A stable group of Kafka has one member for each live connector with migration, whose client id is its id.
 
     Plain KafkaConsumers are members by the client id that they were given; there is no other, and no partition is
-    assigned twice.
+    assigned twice. What a connector reports as assigned to it is what the coordinator describes, or soon will be.
     """
-    rows = ByRequirement("kafka_members_are_the_connectors", _CLIENT_ID, _GROUP_ID, _DUAL, _ONE, _KC)
+    rows = ByRequirement("kafka_members_are_the_connectors", *_ROWS)
     described = [event for event in history.of(EventKind.GROUP_DESCRIBED) if event.data["state"] == "STABLE"]
     count = 0
     for event in described:
         known = [each for each in lives(history).values() if each.began_ns < event.at_ns]
         count += 1
         _judge(history, rows, event, known)
+    _informed(history, rows, described)
     text = f"{counted(count, 'description')} of a stable group, each with exactly the members that live"
     return rows.verdict(text, "the group was never described while it was stable")
 
 
 def _judge(history: History, rows: ByRequirement, event: Event, known: list[Life]) -> None:
-    described = event.data["members"]
-    assert isinstance(described, Mapping), "a description has its members by client id"
+    described = members_of(event)
     alive = [each for each in known if event.at_ns < each.ended_ns]
     # The coordinator keeps a member that crashed until its session is over.
     crashed = {each.consumer_id for each in known if each.ended_ns <= event.at_ns and each.how != "stopped"}
@@ -69,6 +70,28 @@ def _judge(history: History, rows: ByRequirement, event: Event, known: list[Life
         if is_wrong or (row == _CLIENT_ID and older & members.keys()):
             expected = f"Kafka's group has the members {sorted(connectors | plain)}, and no partition twice"
             rows.violated(row, timed_violation(history, expected, f"it has {sorted(members)}", event.at_ns))
+
+
+def _informed(history: History, rows: ByRequirement, described: list[Event]) -> None:
+    """A connector that the coordinator describes with other partitions than it reported, and still does later."""
+    for life in (each for each in lives(history).values() if each.is_migrating):
+        mine = [event for event in described if life.consumer_id in members_of(event)]
+        for event in mine:
+            until_ns = event.at_ns + _INFORMED_NS
+            held = {(str(topic), int(str(number))) for topic, number in members_of(event)[life.consumer_id]}
+            later = [e for e in mine if e.at_ns > until_ns and _same(e, event, life)]
+            if not later or stood_still(history, life.member, event.at_ns, later[0].at_ns):
+                continue
+            rows.looked_at(_LISTENER)
+            reported = assigned_at(history, life.client, later[0].at_ns)
+            if reported != held:
+                expected = f"{life.member} is informed that the coordinator assigns it {sorted(held)}"
+                observed = f"it reported {sorted(reported or ())}"
+                rows.violated(_LISTENER, timed_violation(history, expected, observed, later[0].at_ns))
+
+
+def _same(one: Event, other: Event, life: Life) -> bool:
+    return list(members_of(one)[life.consumer_id]) == list(members_of(other)[life.consumer_id])
 
 
 def _has_joined(history: History, life: Life, at_ns: int) -> bool:

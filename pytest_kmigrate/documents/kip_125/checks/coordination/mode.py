@@ -1,8 +1,10 @@
 """Checks of the mode: all members follow what the group's state demands, and what they follow is what they read by."""
 
+from collections import defaultdict
+
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
-from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns, partitions_of
+from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, happened_ns, partitions_of
 from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at, assigned_by_kafka, assigned_by_range
@@ -21,6 +23,7 @@ from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.operations import OperationKind
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _BY_CHANGE = {
@@ -150,6 +153,7 @@ def _late(history: History, known: dict[int, Life], change: Change, at_most_s: f
 
 _ACTIVE, _LISTENER = "K125-MET-active-one", "K125-MEM-rebalance-listener"
 _SETTLED_S = 1.0
+_READ_NS = 500_000_000
 _LEAVES_WITHIN_S = 5.0
 """From its first release to its end, for a member that was asked to leave; on a busy machine, too."""
 
@@ -159,8 +163,8 @@ def consumption_follows_the_chosen_system(history: History) -> Verdict:
     """Members own what the system in force assigns: Kafka's coordinator, or ``range`` over the ids in ZooKeeper.
 
     Looked at just before each change of the mode, and before the members end, if membership was quiet for a second; not
-    where a member is leaving, for it and the others act on that before its end is recorded. Whether partitions are
-    claimed by Kafka's word only is judged at each claim.
+    where a member is leaving, for it and the others act on that before its end is recorded. No other member reads a
+    partition in the half second before. Whether partitions are claimed by Kafka's word only is judged at each claim.
     """
     rows = ByRequirement("consumption_follows_the_chosen_system", _KAFKA, _ABSENT, _ACTIVE, _LISTENER)
     found, known = changes(history), lives(history)
@@ -178,15 +182,29 @@ def consumption_follows_the_chosen_system(history: History) -> Verdict:
             continue
         looked += 1
         owned = {each: min(those) for each, those in owned_at(spans(history), at_ns).items() if those}
-        wrong = sorted(each for each in wanted if owned.get(each) != wanted[each])
+        readers = _readers(history, at_ns)
+        wrong = sorted(
+            each for each in wanted if owned.get(each) != wanted[each] or readers.get(each, set()) - {wanted[each]}
+        )
         for row in (_KAFKA, _ACTIVE) if mode == KAFKA else (_ABSENT,):
             rows.looked_at(row)
             if wrong:
-                expected = f"members own what {mode} assigns"
-                observed = f"{counted(len(wrong), 'partition')} owned otherwise, such as {wrong[0]}"
+                expected = f"members own and read what {mode} assigns"
+                observed = f"{counted(len(wrong), 'partition')} owned or read otherwise, such as {wrong[0]}"
                 rows.violated(row, timed_violation(history, expected, observed, at_ns))
     _claims(history, rows)
     return rows.verdict(f"{counted(looked, 'quiet moment')} at which members own what is assigned", "never quiet")
+
+
+def _readers(history: History, at_ns: int) -> dict[Partition, set[int]]:
+    """By partition, the members that read it just before an instant."""
+    reads = history.operations.of(OperationKind.CONSUME)
+    last = reads.where((reads.ended_ns > at_ns - _READ_NS) & (reads.ended_ns <= at_ns))
+    found: dict[Partition, set[int]] = defaultdict(set)
+    for row in range(len(last)):
+        if int(last.client[row]) in lives(history):
+            found[str(last.topic[row]), int(last.partition[row])].add(int(last.client[row]))
+    return found
 
 
 def _is_quiet(history: History, at_ns: int) -> bool:

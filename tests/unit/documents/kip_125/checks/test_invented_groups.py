@@ -2,7 +2,12 @@
 
 import pytest
 
-from pytest_kmigrate.documents.kip_125.checks.coordination.mode import mode_agreed_within
+from pytest_kmigrate.documents.kip_125.checks.coordination.gauges import ACTIVE, gauges_show_what_members_do
+from pytest_kmigrate.documents.kip_125.checks.coordination.membership import kafka_members_are_the_connectors
+from pytest_kmigrate.documents.kip_125.checks.coordination.mode import (
+    consumption_follows_the_chosen_system,
+    mode_agreed_within,
+)
 from pytest_kmigrate.documents.kip_125.checks.ownership.one_owner import one_owner_at_a_time
 from pytest_kmigrate.documents.kip_125.checks.ownership.reading import partitions_are_read_within
 from pytest_kmigrate.documents.kip_125.checks.znodes.owners import partitions_are_read_under_owner_nodes
@@ -10,17 +15,20 @@ from pytest_kmigrate.documents.kip_125.checks.znodes.registration import (
     members_deregister_together,
     members_register_as_their_kind,
 )
-from pytest_kmigrate.documents.kip_125.kinds import NEW, OLD, WITH, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import NEW, OLD, TOPIC, WITH, WITHOUT
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import Transaction
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from tests.unit.checkers.histories import history
 from tests.unit.documents.kip_125.groups import (
     acked,
+    assigned,
     closed,
+    described,
     disowned,
     ended,
     follows,
+    gauges,
     ids,
     joined,
     logged,
@@ -42,6 +50,11 @@ MINUTE = worked_until(60_000)
 def violated(verdict: Verdict) -> list[str]:
     """The requirements that a verdict finds violated."""
     return [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES]
+
+
+def conforming(verdict: Verdict) -> set[str]:
+    """The requirements that it finds fulfilled."""
+    return {each.requirement for each in verdict.about if each.outcome is Outcome.CONFORMS}
 
 
 # --- reading
@@ -161,6 +174,44 @@ def test_an_older_member_counts_while_it_is_registered() -> None:
     never = [*KAFKA, *older, follows(1, 10_050, "zookeeper"), follows(1, 45_050, "kafka"), MINUTE]
     verdict = mode_agreed_within.judge(history(events=never, transactions=joined(1)))
     assert violated(verdict) == []  # nothing is logged of the older one: its lines are all there is
+
+
+def test_what_is_read_follows_the_chosen_system_too() -> None:
+    """Members claim what Kafka assigns, and read what ZooKeeper would."""
+    mode = [wrote(1000, "kafka"), follows(1, 1020, "kafka"), follows(2, 1020, "kafka")]
+    kafka = [assigned(1, 900, 1), assigned(2, 900, 0)]
+    kafka += [owns(1, 1060, 1, source="kafka"), owns(2, 1060, 0, source="kafka")]
+    events = [member(1), member(2), *kafka, *mode, MINUTE]
+    right = [*read(1, 59_800, 5, partition=1), *read(2, 59_800, 5)]
+    assert consumption_follows_the_chosen_system.judge(history(right, events)).outcome is Outcome.CONFORMS
+    wrong = [*read(1, 59_800, 5), *read(2, 59_800, 5, partition=1)]
+    verdict = consumption_follows_the_chosen_system.judge(history(wrong, events))
+    assert violated(verdict) == ["K125-MODE-kafka", "K125-MET-active-one"]
+
+
+def test_a_gauge_that_never_had_to_change_is_not_judged() -> None:
+    """A constant conforms to it; it is wrong all the same where it shows another value."""
+    shown = {ACTIVE: 0.0}
+    still = [member(1), follows(1, 10, "zookeeper"), gauges(1, 30, shown), MINUTE]
+    assert "K125-MET-active-zero" not in conforming(gauges_show_what_members_do.judge(history(events=still)))
+    toggled = [*still, wrote(20_000, "kafka"), follows(1, 20_010, "kafka"), gauges(1, 20_020, {ACTIVE: 1.0})]
+    verdict = gauges_show_what_members_do.judge(history(events=toggled))
+    assert {"K125-MET-active-zero", "K125-MET-active-one"} <= conforming(verdict)
+    constant = [*still, wrote(20_000, "kafka"), follows(1, 20_010, "kafka"), gauges(1, 20_020, shown)]
+    assert "K125-MET-active-one" in violated(gauges_show_what_members_do.judge(history(events=constant)))
+
+
+def test_a_member_that_reports_another_assignment_than_the_coordinator_is_seen() -> None:
+    """What Kafka's coordinator describes counts; the member has a poll interval to learn of it."""
+    events = [member(1), assigned(1, 1000, 0), MINUTE]
+    same, other = {"c1": [[TOPIC, 0]]}, {"c1": [[TOPIC, 0], [TOPIC, 1]]}
+    right = [*events, described(2000, same), described(20_000, same)]
+    verdict = kafka_members_are_the_connectors.judge(history(events=right))
+    assert "K125-MEM-rebalance-listener" in conforming(verdict)
+    wrong = [*events, described(2000, other), described(20_000, other)]
+    assert violated(kafka_members_are_the_connectors.judge(history(events=wrong))) == ["K125-MEM-rebalance-listener"]
+    soon = [*events, described(2000, other), described(8000, other)]
+    assert violated(kafka_members_are_the_connectors.judge(history(events=soon))) == []
 
 
 # --- owner nodes
