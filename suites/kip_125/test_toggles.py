@@ -11,6 +11,7 @@ pytestmark = pytest.mark.topology("zk1-broker1")
 NOT_KAFKA = ("", "KAFKA", "kafka\n", "kafka ", '{"mode": "kafka"}', b"\xff\xfe", b"k" * 500_000)
 
 CREATED, CHANGED = "K125-MODE-watch-create", "K125-MODE-watch-change"
+COMMITTED = "K125-OFF-commit-via-ekc"
 LATE_S = 6.0
 """A release takes several round trips, each as late as the link is."""
 
@@ -30,7 +31,7 @@ LATE_S = 6.0
     "K125-OWN-full-coverage",
     "K125-OWN-exactly-one",
 )
-def test_members_follow_every_toggle(group, zookeeper, expect, verify_group):
+def test_members_follow_every_toggle(group, zookeeper, offsets, expect, verify_group):
     """Three members follow twenty toggles while they read, though both systems assign otherwise."""
     members = group.join(WITH, 3, **ROUND_ROBIN)
     group.await_owned(members)
@@ -49,7 +50,16 @@ def test_members_follow_every_toggle(group, zookeeper, expect, verify_group):
     group.flow(1500)
     group.describe()
     group.toggle(None)
+    ends = offsets.ends()
     group.flow(1000)
+    row = ["K125-OFF-commit-via-ekc"]
+    expect(
+        "partitions of which Kafka lacks commits",
+        lambda: offsets.behind(ends),
+        equals=[],
+        within_s=10,
+        requirements=row,
+    )
 
     verify_group(checks.no_needless_release())
 

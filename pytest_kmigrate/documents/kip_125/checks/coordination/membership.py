@@ -18,7 +18,8 @@ from pytest_kmigrate.model.verdict import Verdict
 _CLIENT_ID, _GROUP_ID = "K125-CFG-ekc-client-id", "K125-CFG-ekc-group-id"
 _DUAL, _ONE, _KC = "K125-MEM-dual-participation", "K125-KIND-one-ekc-per-connector", "K125-KIND-kc-unmodified"
 _COMMIT, _LISTENER = "K125-OFF-commit-via-ekc", "K125-MEM-rebalance-listener"
-_ROWS = (_CLIENT_ID, _GROUP_ID, _DUAL, _ONE, _KC, _LISTENER)
+_NO_EKC = "K125-CFG-mdzkcc-no-ekc"
+_ROWS = (_CLIENT_ID, _GROUP_ID, _DUAL, _ONE, _KC, _LISTENER, _NO_EKC)
 _INFORMED_NS = 10_000_000_000
 """A poll interval of a test, a heartbeat and more."""
 _JOINED_NS = 15_000_000_000
@@ -64,6 +65,10 @@ def _judge(history: History, rows: ByRequirement, event: Event, known: list[Life
         _ONE: bool(connectors) and not connectors | plain <= members.keys() <= of_group,
         _KC: not plain <= members.keys(),
     }
+    rows.looked_at(_NO_EKC, int(bool(older)))
+    if older and not members.keys() <= of_group:
+        expected = f"{', '.join(sorted(older))}, without migration, has no member in Kafka's group"
+        rows.violated(_NO_EKC, timed_violation(history, expected, f"it has {sorted(members)}", event.at_ns))
     for row, is_wrong in judged.items():
         if (plain if row == _KC else connectors) and (row != _GROUP_ID or plain):
             rows.looked_at(row)

@@ -99,7 +99,8 @@ def no_needless_release(history: History) -> Verdict:
     moved = 0
     for change in known:
         row = _SAME if change.what == "same" else _TOGGLE
-        rows.looked_at(row)
+        owned = [client for those in owned_at(found, change.at_ns).values() for client in those]
+        rows.looked_at(row, int(any(members[each].is_migrating for each in owned)))
         for those in found.values():
             for before, after in pairwise(those):
                 if not change.at_ns <= before.ended_ns <= min(change.until_ns, change.at_ns + _SOON_NS):
@@ -111,7 +112,9 @@ def no_needless_release(history: History) -> Verdict:
                     observed = f"client {before.client} released it and owned it again after the mode was {change.what}"
                     rows.violated(row, timed_violation(history, expected, observed, before.ended_ns))
     text = f"{counted(moved, 'partition')} released at {counted(len(known), 'change')} of the mode, none without need"
-    return rows.verdict(text, "the mode was never written", moved=moved)
+    return rows.verdict(
+        text, "the mode was never written while a member that follows it owned a partition", moved=moved
+    )
 
 
 def _has_a_reason(history: History, before: Span, after: Span, until_ns: int) -> bool:

@@ -25,7 +25,7 @@ _OWNER = re.compile(rf"{OWNERS}/[^/]+/\d+")
 def members_write_only_their_places(history: History) -> Verdict:
     """No member writes the mode, and what members add to the group's tree lies below ``migration``.
 
-    ``migration`` itself stays when members leave.
+    ``migration`` itself stays when members leave. A member with migration writes nothing outside of its group.
     """
     rows = ByRequirement("members_write_only_their_places", _VALUES, _READ_ONLY, _PARENT)
     count = 0
@@ -41,6 +41,18 @@ def members_write_only_their_places(history: History) -> Verdict:
             )
         elif write.path == f"{ROOT}/migration" and write.operation == "create" and write.is_ephemeral:
             _violate(history, rows, _PARENT, each, f"{write.path} is persistent", "it is ephemeral")
+    migrating = {session for session, life in sessions(history, lives(history)).items() if life.is_migrating}
+    for each in (one for one in history.transactions if one.session in migrating and not one.error):
+        for write in each.changes:
+            if not (f"{write.path}/".startswith(f"{ROOT}/") or write.path == "/consumers"):
+                _violate(
+                    history,
+                    rows,
+                    _PARENT,
+                    each,
+                    f"state lies below {ROOT}/migration",
+                    f"{write.operation} {write.path}",
+                )
     if any(write.path.startswith(MIGRATING) for _, write in group_writes(history)):
         rows.looked_at(_PARENT, count)
         rows.looked_at(_VALUES, count)

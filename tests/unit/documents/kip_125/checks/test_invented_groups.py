@@ -8,8 +8,10 @@ from pytest_kmigrate.documents.kip_125.checks.coordination.mode import (
     consumption_follows_the_chosen_system,
     mode_agreed_within,
 )
+from pytest_kmigrate.documents.kip_125.checks.ownership.coverage import no_needless_release
 from pytest_kmigrate.documents.kip_125.checks.ownership.one_owner import one_owner_at_a_time
 from pytest_kmigrate.documents.kip_125.checks.ownership.reading import partitions_are_read_within
+from pytest_kmigrate.documents.kip_125.checks.znodes.layout import members_write_only_their_places
 from pytest_kmigrate.documents.kip_125.checks.znodes.owners import partitions_are_read_under_owner_nodes
 from pytest_kmigrate.documents.kip_125.checks.znodes.registration import (
     members_deregister_together,
@@ -17,7 +19,7 @@ from pytest_kmigrate.documents.kip_125.checks.znodes.registration import (
 )
 from pytest_kmigrate.documents.kip_125.kinds import NEW, OLD, TOPIC, WITH, WITHOUT
 from pytest_kmigrate.model.event import Event
-from pytest_kmigrate.model.history import Transaction
+from pytest_kmigrate.model.history import Transaction, Write
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from tests.unit.checkers.histories import history
 from tests.unit.documents.kip_125.groups import (
@@ -212,6 +214,34 @@ def test_a_member_that_reports_another_assignment_than_the_coordinator_is_seen()
     assert violated(kafka_members_are_the_connectors.judge(history(events=wrong))) == ["K125-MEM-rebalance-listener"]
     soon = [*events, described(2000, other), described(8000, other)]
     assert violated(kafka_members_are_the_connectors.judge(history(events=soon))) == []
+
+
+def test_a_member_without_migration_has_no_member_in_kafkas_group() -> None:
+    """By the coordinator's description: what it registers in ZooKeeper does not show an embedded consumer."""
+    events = [member(1), member(2, WITHOUT), assigned(1, 1000, 0), MINUTE]
+    alone = kafka_members_are_the_connectors.judge(history(events=[*events, described(2000, {"c1": [[TOPIC, 0]]})]))
+    assert "K125-CFG-mdzkcc-no-ekc" in conforming(alone)
+    for other in ("c2", "unknown"):
+        both = described(2000, {"c1": [[TOPIC, 0]], other: []})
+        assert "K125-CFG-mdzkcc-no-ekc" in violated(
+            kafka_members_are_the_connectors.judge(history(events=[*events, both]))
+        )
+
+
+def test_a_change_of_the_mode_that_no_owner_meets_is_not_judged() -> None:
+    """Nothing can be released needlessly where nothing is owned."""
+    events = [member(1), wrote(1000, "kafka"), owns(1, 20_000, 0), MINUTE]
+    assert no_needless_release.judge(history(events=events)).is_vacuous
+    assert conforming(no_needless_release.judge(history(events=[*events, wrote(30_000, "zookeeper")])))
+
+
+def test_state_outside_of_the_group_is_seen() -> None:
+    """A member with migration that keeps its state elsewhere in ZooKeeper."""
+    log = [*joined(1), logged(7, 7, 1, Write("create", "/kip125/c1", ""))]
+    verdict = members_write_only_their_places.judge(history(events=[member(1), MINUTE], transactions=log))
+    assert violated(verdict) == ["K125-ZN-parent"]
+    parents = [*joined(1), logged(7, 7, 1, Write("create", "/consumers", ""))]
+    assert not violated(members_write_only_their_places.judge(history(events=[member(1)], transactions=parents)))
 
 
 # --- owner nodes
