@@ -82,12 +82,11 @@ def schedule(group: "MigratingGroup", inject: "Inject") -> "Callable[[int], Sche
 def verify_group(verify: Callable[..., None]) -> Callable[..., None]:
     """``verify`` with what holds for every group; ``owned_within_s``: how long a partition may lack an owner.
 
-    Its next owner has a few seconds more to begin with its records.
+    ``read_within_s``: how much longer its next owner may take to read what was sent meanwhile.
     """
-    from pytest_kmigrate.documents.kip_125.kinds import READ_S
     from pytest_kmigrate.judging import checks
 
-    def verified(*more: "Check", owned_within_s: float = 1.0) -> None:
+    def verified(*more: "Check", owned_within_s: float = 1.0, read_within_s: float = 3.0) -> None:
         verify(
             checks.no_acked_record_lost(),
             checks.no_phantom_record(),
@@ -95,7 +94,7 @@ def verify_group(verify: Callable[..., None]) -> Callable[..., None]:
             checks.one_owner_at_a_time(),
             checks.redelivery_bounded_by_commit(),
             checks.every_partition_owned_within(at_most_s=owned_within_s),
-            checks.partitions_are_read_within(at_most_s=owned_within_s + READ_S),
+            checks.partitions_are_read_within(at_most_s=owned_within_s + read_within_s),
             checks.members_end_only_when_asked(),
             *more,
         )

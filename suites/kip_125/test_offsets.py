@@ -82,4 +82,4 @@ def test_older_members_go_on_where_plain_consumers_were(group, offsets, expect, 
     group.await_owned([older])
     expect("where it begins", lambda: group.first_positions(older), equals=ends, requirements=row)
 
-    verify_group(owned_within_s=5)
+    verify_group(owned_within_s=5, read_within_s=10)

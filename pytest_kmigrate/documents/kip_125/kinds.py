@@ -31,5 +31,3 @@ SESSION_S = 3.0
 """Session timeouts, of ZooKeeper and of Kafka, that tests choose."""
 COMMIT_EVERY_S = 1.0
 """The commit interval that tests choose."""
-READ_S = 3.0
-"""How long a member that owns a partition takes to read its records, on a machine that is busy."""
