@@ -16,7 +16,6 @@ BESIDE_kip-500 = kip-778 kip-866
 # The last patch of each line that a document is about.
 RELEASES = $(or $(RELEASES_$(PROFILE)),3.9.1)
 RELEASES_kip-866 = 3.4.1 3.5.2 3.6.2 3.7.2 3.8.1 3.9.1
-RELEASES_kip-866-draft = $(RELEASES_kip-866)
 RELEASES_kip-778 = 3.3.2 3.6.2 3.9.1 4.0.2 4.1.2 4.2.1 4.3.0
 RELEASES_kip-500 = $(RELEASES_kip-778)
 CONFORMANCE = reports/runs/conformance/$(1)/$(patsubst _%,%,$(subst /,_,$(KAFKA)))
@@ -115,6 +114,7 @@ docs: setup ## the generated tables of the reference and the plans of certificat
 	$(BIN)/python -m tests.run_folder_docs
 	$(BIN)/python -m tests.reference_docs
 	$(BIN)/python -m tests.plans
+	$(BIN)/python -m pytest_kmigrate.judging.texts kip-866-draft docs/conformance/kip-866-draft.md
 
 bench: cure ## every figure beside its target: the provider, and the analysis against other engines and Allure
 	$(BIN)/python -m tests.bench

@@ -22,6 +22,7 @@ from pytest_kmigrate.certificates.statement import (
     Signer,
     Statement,
 )
+from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError, WrongUseError
 from pytest_kmigrate.recording.reading import read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -56,9 +57,12 @@ class Order:
 def certify(order: Order, issuer: SigningKey, witnesses: Sequence[SigningKey], progress: Progress) -> Statement:
     """Judge all runs again, pack their evidence and sign what follows from it.
 
-    WrongUseError when there is nothing to certify, RunFolderError for runs whose verdicts do not follow from their
-    evidence, ClusterError for a challenge without its runs.
+    WrongUseError when there is nothing to certify or a later text replaced the document, RunFolderError for runs whose
+    verdicts do not follow from their evidence, ClusterError for a challenge without its runs.
     """
+    if final := document(order.profile).replaced_by:
+        got = f"{order.profile}, replaced by {final}"
+        raise WrongUseError(f"--profile: expected a document in force, got {got}: take that")
     evidence = evidence_file(order.out)
     _must_be_others(issuer, witnesses)
     claims = claims_of(order.runs, order.profile, kafka=order.kafka, nonce=order.nonce)

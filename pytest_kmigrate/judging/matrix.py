@@ -12,9 +12,10 @@ from pathlib import Path
 
 from pytest_kmigrate.catalogue import KnownBug, Requirement, all_departures
 from pytest_kmigrate.checkers.tally import CLASSES, Tally, Word
+from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.coverage import Coverage, coverage
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
-from pytest_kmigrate.reports.pages.markup import code, escaped, table
+from pytest_kmigrate.reports.pages.markup import code, escaped, literal, table
 from pytest_kmigrate.reports.suite_tests import ended_by_mistake
 
 _GRAVE = (Word.VIOLATION, Word.DEFECT)
@@ -102,7 +103,16 @@ def _known() -> dict[str, KnownBug]:
 
 
 def matrix(profile: str, runs: Mapping[str, Sequence[Path]]) -> Matrix:
-    """What the runs of each release show about each requirement; WrongUseError for a folder without runs."""
+    """What the runs of each release show about each requirement.
+
+    WrongUseError for a folder without runs, and for a document that another one replaced.
+    """
+    final = document(profile).replaced_by
+    if final:
+        raise WrongUseError(
+            f"{profile}: expected a document that no other one replaced, got one that {final} did: `make docs` "
+            "compares both texts"
+        )
     return Matrix({release: coverage(profile, *folders) for release, folders in runs.items()})
 
 
@@ -155,8 +165,8 @@ def _costs(known: Sequence[KnownBug]) -> str:
         (
             code(each.id) + (f" ({escaped(each.ticket)})" if each.ticket and each.ticket != each.id else ""),
             str(each.severity),
-            escaped(each.symptom),
-            escaped(each.consequence),
+            literal(each.symptom),
+            literal(each.consequence),
             ", ".join(each.fixed_in) or "nowhere",
         )
         for each in known

@@ -225,6 +225,8 @@ class Document:
     checks: tuple[AnyChecker, ...] = ()
     """Its own checkers, and general ones that it binds to its requirements by ``speaking``."""
     diagnoses: tuple[Diagnosis, ...] = ()
+    replaced_by: str = ""
+    """The profile of a later text, which Kafka follows; empty: this one is in force."""
     judges_runs_of: Sequence[str] = ()
     """The profiles whose runs are evidence for this document, too: its own checks judge them again."""
     states: Sequence[State] = ()

@@ -68,5 +68,10 @@ def cell_code(value: object) -> str:
 
 
 def escaped(value: object) -> str:
-    """Our own words around names of versions and topologies."""
-    return re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", cut(value)).replace("@", "@\u200b")
+    """Our own words around names of versions and topologies; the beginning of long ones."""
+    return literal(cut(value))
+
+
+def literal(value: object) -> str:
+    """Words that mean nothing to Markdown, however long."""
+    return re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", str(value)).replace("@", "@\u200b")

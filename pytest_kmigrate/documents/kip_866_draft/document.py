@@ -14,6 +14,7 @@ DOCUMENT: Document = replace(
     FINAL,
     id="kip-866-draft",
     title="KIP-866, an early draft: ZooKeeper to KRaft migration",
+    replaced_by=FINAL.id,
     judges_runs_of=(FINAL.id,),
     checks=checkers_in("pytest_kmigrate.documents.kip_866_draft.checks"),
     metrics=(*FINAL.metrics, *METRICS),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.certificates.certifying import evidence_file
+from pytest_kmigrate.certificates.certifying import Order, certify, evidence_file
 from pytest_kmigrate.certificates.challenge import tasks
 from pytest_kmigrate.distributions.releases import locked_release
 from pytest_kmigrate.judging.planning.plan import plan
@@ -19,6 +19,7 @@ from pytest_kmigrate.recording.recorder import write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from tests.unit.certificates.vendors import (
     PLANNED,
+    VENDOR,
     certified,
     header_of,
     key_of,
@@ -216,3 +217,10 @@ def test_a_folder_without_sessions_is_no_success(out: Path) -> None:
     said = "0 of 3 runs count; tests that ran less often than the plan asks for: 1. No session was noted."
     assert statement.predicate.conclusion.endswith(said)
     shutil.rmtree(runs_of(out))
+
+
+def test_a_text_that_was_replaced_gets_no_certificate(tmp_path: Path) -> None:
+    """Kafka follows the later one; the error names it."""
+    order = Order(tmp_path, "kip-866-draft", tmp_path / "x.kmcert", VENDOR)
+    with pytest.raises(WrongUseError, match="expected a document in force, got kip-866-draft, replaced by kip-866"):
+        certify(order, key_of(tmp_path), (), lambda *_: None)
