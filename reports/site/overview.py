@@ -26,6 +26,7 @@ from pytest_kmigrate.reports.summary.versions import safety_claim
 
 MOST_CONCERNS = 25
 _MOST_CHANGES = 6
+_MOST_CHARACTERS = 420
 
 
 def overview(site: Site) -> View:
@@ -120,7 +121,7 @@ def _concern(site: Site, row: Row) -> str:
         members = "".join(f"<li>{text(each)}</li>" for each in listed(row["members"]))
         lead = f"{title}, {text(row['detail'])}"
         return f'<div class="soft rest">{folded(lead, f"<ul>{members}</ul>")}</div>'
-    reported = f"<p>{check}{text(cut(row['example']))}</p>" if row["example"] else ""
+    reported = f"<p>{check}{text(cut(row['example'], _MOST_CHARACTERS))}</p>" if row["example"] else ""
     return (
         f'<article class="concern" style="--colour: {colour(row["level"])}"><header>{chip(row["level"])}'
         f'<h3>{title}</h3><span class="soft small">{text(row["condition"])}</span></header>'

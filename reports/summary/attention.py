@@ -126,13 +126,13 @@ def _about_defect(seen: Sequence[Row], attempts: Sequence[Row]) -> Row:
     where = f", latest in {str(latest['test_id']).rpartition('::')[2]}" if latest else ""
     runs = plural(sum(count(each["runs"]) for each in seen), "run")
     known_as = find_bug(bug)
-    cost = f"{known_as.consequence} Fixed in: {', '.join(known_as.fixed_in) or 'no release'}. " if known_as else ""
-    detail = f"{cost}Seen in {runs} by {checks}{where}"
-    title = f"{bug}: {known_as.symptom}" if known_as else bug
-    reported = {"level": "DEFECT", "title": title, "condition": kafka_of(*versions), "detail": detail}
+    fixed = f"Fixed in: {', '.join(known_as.fixed_in) or 'no release'}. " if known_as else ""
+    detail = f"{fixed}Seen in {runs} by {checks}{where}"
+    reported = {"level": "DEFECT", "title": bug, "condition": kafka_of(*versions), "detail": detail}
     shown = {key: latest.get(key) for key in ("test_id", "timeline", "reproduce")}
     example = next((each["example"] for each in seen if each["kafka"] == latest.get("kafka")), seen[-1]["example"])
-    return {**reported, **_no_run(example), **shown, "weight": known_as.severity if known_as else 0}
+    cost = f"{known_as.symptom.rstrip('.')}. {known_as.consequence}" if known_as else example
+    return {**reported, **_no_run(cost), **shown, "weight": known_as.severity if known_as else 0}
 
 
 def _about_departures(seen: Sequence[Row]) -> list[Row]:
