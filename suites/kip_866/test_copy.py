@@ -230,9 +230,6 @@ def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
             requirements=["K866-PROC-takeover-order"],
         )
         copying.await_bitten()
-        cluster_metadata.change(per_s=5)
-        workload.await_acked(1000)
-        cluster_metadata.stop()
         expect(
             "the answers to a change of an ISR, a request for producer ids, and the creation of a topic",
             lambda: [*answers_to_broker(), _answer_to_creation(controllers()[0])],
@@ -240,7 +237,10 @@ def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
             within_s=0,
             requirements=["K866-PROC-copy-no-broker-rpcs"],
         )
+        cluster_metadata.change(per_s=5)
+        workload.await_acked(500)
     migration.advance_to(Phase.HYBRID)
+    cluster_metadata.stop()
     expect(
         "whether the log has the topic that was made before the claim",
         lambda: "late" in cluster_metadata.seen("log").topics,
