@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from pytest_kmigrate.distributions.releases import SHAPE, known_releases
+from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.judging.coherence.header import name_under_test
 from pytest_kmigrate.judging.planning.plan import PlannedTest
 from pytest_kmigrate.model.errors import WrongUseError
@@ -32,11 +33,10 @@ def _digest_of(topology: str, name: str, version: str) -> str | None:
     """
     from pytest_kmigrate.topology import loading  # noqa: PLC0415 - it brings pydantic, and judges need none
 
-    is_build, release = SHAPE.fullmatch(name) is None, version.partition("+")[0]
-    given = release if release in known_releases() else None
+    is_build = SHAPE.fullmatch(name) is None
     try:
         file = loading.find(topology)
-        read = loading.load(file, kafka=given if is_build else name)
+        read = loading.load(file, kafka=_of_its_line(version) if is_build else name)
     except WrongUseError:
         return None
     if not is_build:
@@ -44,3 +44,9 @@ def _digest_of(topology: str, name: str, version: str) -> str | None:
     ours = loading.under_test(file)
     nodes = tuple(replace(node, kafka=name) if node.name in ours else node for node in read.nodes)
     return replace(read, kafka=name, nodes=nodes).digest()
+
+
+def _of_its_line(version: str) -> str | None:
+    """The last release of the line that a build is of, as a topology may differ by lines; None: there is none."""
+    line = numbers_of(version).release[:2]
+    return next((each for each in reversed(known_releases()) if numbers_of(each).release[:2] == line), None)

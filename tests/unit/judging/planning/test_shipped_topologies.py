@@ -23,7 +23,7 @@ def header(topology: str, build: Path, version: str) -> RunHeader:
     return RunHeader("run", "t", 1, f"{version}+acme.aaaaaaaa", read.name, profile="kip-778", extra=extra)
 
 
-@pytest.mark.parametrize("version", ["3.9.1", "3.6.2", "3.9.2-SNAPSHOT"])
+@pytest.mark.parametrize("version", ["3.9.1", "3.6.2", "3.9.2-SNAPSHOT", "3.4.2-SNAPSHOT"])
 @pytest.mark.parametrize("topology", [OLDER, "zk1-broker3-controller3"])
 def test_a_build_is_under_test_where_no_node_chose_another(tmp_path: Path, topology: str, version: str) -> None:
     """Also if the version of the build is that which the others chose."""
