@@ -18,11 +18,15 @@ __all__ = [
     "given_while_starting",
     "hold_partitions",
     "isr_recorded",
+    "leads",
     "protocols_taken",
+    "received_by_controllers",
     "refused_ways",
+    "registrations",
     "seconds_to_serve",
     "snapshots_loaded",
     "snapshots_since",
+    "states",
     "topics_counted",
     "topics_listed",
     "under_replicated",
@@ -59,6 +63,59 @@ def isr_recorded(log_of: Callable[[str], list[Mapping[str, Any]]], leader: Calla
     from pytest_kmigrate.documents.kip_500.log import isrs_of
 
     return lambda topic: isrs_of(log_of(leader()), topic, 0)
+
+
+@pytest.fixture
+@needing(Capability.REQUESTS)
+def leads(kmigrate_run: "Run") -> Callable[[str], list[str]]:
+    """``leads("broker-2")``: the partitions of any topic that broker 0 lists this one as the leader of."""
+    from pytest_kmigrate.wire.admin import describe_topic_at
+    from pytest_kmigrate.wire.describing import all_topics_at
+
+    def led(name: str) -> list[str]:
+        number, peer = kmigrate_run.cluster.node(name).spec.node_id, kmigrate_run.cluster.peer("broker-0")
+        described = {topic: describe_topic_at(peer, topic).partitions for topic in sorted(all_topics_at(peer))}
+        return [
+            f"{topic}-{at}" for topic, those in described.items() for at, one in those.items() if one.leader == number
+        ]
+
+    return led
+
+
+@pytest.fixture
+def registrations(
+    kmigrate_run: "Run", log_of: Callable[[str], list[Mapping[str, Any]]], leader: Callable[[], str]
+) -> Callable[[str], list[bool]]:
+    """``registrations("broker-2")``: of each registration of this broker in the log, whether it was fenced by it."""
+    from pytest_kmigrate.documents.kip_500.log import fenced_as_registered
+
+    return lambda name: fenced_as_registered(log_of(leader()), kmigrate_run.cluster.node(name).spec.node_id)
+
+
+@pytest.fixture
+@needing(Capability.METRICS)
+def received_by_controllers(kmigrate_run: "Run") -> Callable[[str], int]:
+    """``received_by_controllers("AlterPartition")``: how many such requests the live controllers have received."""
+    from pytest_kmigrate.model.topology import Role
+
+    def count(request: str) -> int:
+        live = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
+        received = [kmigrate_run.cluster.requests_received(name) for name in live]
+        return sum(count for each in received for (name, _), count in each.items() if name == request)
+
+    return count
+
+
+@pytest.fixture
+@needing(Capability.METRICS)
+def states(
+    kmigrate_run: "Run", fenced_count: Callable[[], float | None]
+) -> Callable[[], tuple[dict[str, float | None], float | None]]:
+    """``states()``: by broker its metric BrokerState (3 is running), and how many the active controller has fenced."""
+    from pytest_kmigrate.model.topology import Role
+
+    names = [node.name for node in kmigrate_run.cluster.nodes(Role.BROKER)]
+    return lambda: ({name: kmigrate_run.view.metric(name, "BrokerState") for name in names}, fenced_count())
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from pytest_kmigrate.documents.kip_500.crash_points import FETCHING_STANDS_STILL
 
 BROKERS = ("broker-0", "broker-1", "broker-2")
 OTHERS = [0, 1]
-RUNNING = 3
+ALL_RUN = ({"broker-0": 3, "broker-1": 3, "broker-2": 3}, 0)
+"""BrokerState of each, and how many are fenced."""
 
 
 @pytest.mark.scene
@@ -33,6 +34,7 @@ class TestMembers:
         brokers_known,
         isr_of_broker,
         fenced_count,
+        states,
         acknowledged_at,
         expect,
         claim,
@@ -41,6 +43,7 @@ class TestMembers:
         """Clients reach it still: it is removed from what the others say, leads nothing, and returns by itself."""
         created("pinned", partitions=6, replication=3)
         own = led_by("broker-2", "pinned")[0]
+        claim("how many brokers controllers count as fenced before", fenced_count(), 0, "K500-ST-metric")
         with inject(Isolate(targets.node("broker-2"), from_roles=(Role.CONTROLLER,))):
             expect(
                 "the brokers that broker 0 lists",
@@ -67,16 +70,18 @@ class TestMembers:
             within_s=30,
             requirements=["K500-MBR-rejoin"],
         )
+        expect("the brokers that run, and how many are fenced", states, equals=ALL_RUN, requirements=["K500-ST-metric"])
         verify()
 
     @pytest.mark.requirement(
         "K500-ST-crash", "K500-MBR-duplicate-id", "K500-ST-fenced-at-start", "K500-ST-online", "K500-ST-offline"
     )
     def test_a_broker_is_killed_and_comes_back(
-        self, created, inject, brokers_known, registered_as, log_of, given_while_starting, expect, claim, verify
+        self, created, inject, brokers_known, registered_as, registrations, given_while_starting, expect, claim, verify
     ):
         """It is fenced after its session, and again as it registers; its id is given to no other process."""
         created("moved", partitions=3, replication=3)
+        kept = len(registrations("broker-2"))
         claim(
             "the answer to a second process with the id of broker 0",
             registered_as(0),
@@ -101,9 +106,8 @@ class TestMembers:
             within_s=30,
             requirements=["K500-ST-crash", "K500-ST-online"],
         )
-        registered = [each["data"] for each in log_of("controller-3000") if each["type"] == "REGISTER_BROKER_RECORD"]
-        free = [each["brokerId"] for each in registered if not each["fenced"]]
-        claim("brokers that were not fenced as they registered", free, [], "K500-ST-fenced-at-start", "K500-ST-offline")
+        fenced = registrations("broker-2")[kept:]
+        claim("whether broker 2 was fenced as it registered again", *(fenced, [True], AT_START, "K500-ST-offline"))
         given = given_while_starting("broker-2")
         claim("partitions that broker 2 got before it had started", given, [], "K500-ST-offline")
         verify()
@@ -136,7 +140,17 @@ class TestMembers:
 
     @pytest.mark.requirement("K500-API-alter-isr", "K500-API-alter-isr-fencing", "K500-LOG-isr-immediately-known")
     def test_only_who_is_in_office_may_change_the_isr(
-        self, created, asked_for_isr, in_sync, isr_recorded, led_by, under_replicated, expect, claim, verify
+        self,
+        created,
+        asked_for_isr,
+        in_sync,
+        isr_recorded,
+        led_by,
+        under_replicated,
+        received_by_controllers,
+        expect,
+        claim,
+        verify,
     ):
         """Stale epochs of leader, partition and broker are refused; the right ones change the ISR at once."""
         created("pinned", partitions=1, replication=3)
@@ -147,6 +161,7 @@ class TestMembers:
         }
         claim("the answers to changes of the ISR that are stale", refused, STALE, "K500-API-alter-isr-fencing")
         (owner,) = (each for each in BROKERS if led_by(each, "pinned"))
+        asked = received_by_controllers("AlterPartition") + 1
         claim("the answer to a change by the leader", asked_for_isr("pinned"), "NONE", "K500-API-alter-isr")
         claim(
             "whether the log has the change as soon as it is answered",
@@ -159,6 +174,8 @@ class TestMembers:
             within_s=60,
             requirements=[KNOWN],
         )
+        by_leader = received_by_controllers("AlterPartition") > asked
+        claim("whether the leader asked the controllers for its ISR", *(by_leader, True, "K500-API-alter-isr"))
         claim("the ISR in the log as soon as the leader has it", isr_recorded("pinned")[-1], [0, 1, 2], KNOWN)
         expect(
             "the replicas in sync later",
@@ -174,6 +191,7 @@ ZOMBIE = "K500-MBR-partitioned-leader-no-zombie"
 RUNNING_FENCED = "K500-ST-fenced-no-client-rpc-running"
 TRACKED = "K500-PULL-offset-tracked"
 KNOWN = "K500-LOG-isr-immediately-known"
+AT_START = "K500-ST-fenced-at-start"
 DUPLICATE = "DUPLICATE_BROKER_REGISTRATION"
 STALE = {
     "an old epoch of the leader": "FENCED_LEADER_EPOCH",

@@ -21,6 +21,7 @@ CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
     "K500-SNP-full-image-far-behind",
     "K500-SNP-hot-load",
     "K500-SNP-delta-normal",
+    "K500-LOG-restart-delta-only",
 )
 def test_nodes_restart_from_snapshots_and_fetch_them(
     workload,
@@ -59,17 +60,16 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
     created(LAST, partitions=1, replication=2)
     in_memory = dict.fromkeys(CONTROLLERS, topics_listed())
     they_have_all_in_memory(expect, "before", topics_counted, in_memory)
+    one_restarts_without_an_image(claim, quorum, images_fetched)
     quorum.make("restart-all", *(Roll(node.name) for node in cluster.nodes()))
     they_have_all_in_memory(expect, "after", topics_counted, in_memory)
-    loaded = [name for name, count in snapshots_loaded().items() if not count]
-    claim("nodes that loaded no snapshot as they started", loaded, [], RESTART)
-    requests_find_all(claim, created_through, tellers)
+    requests_find_all(claim, created_through, tellers, snapshots_loaded())
     fetched = images_fetched()
     formatted_anew("controller-3001")
     it_has_the_topics_again(expect, topics_in_log, lambda: images_fetched() > fetched)
-    fetched = images_fetched()
+    began = images_fetched()
     formatted_anew("broker-1")
-    it_lists_the_topics_again(expect, tellers, holders, lambda: images_fetched() > fetched)
+    it_lists_the_topics_again(expect, tellers, holders, lambda: images_fetched() > began)
     workload.await_acked(200)
     verify_clients()
 
@@ -99,6 +99,13 @@ def they_are_gone_from_the_logs(expect, log_begins_with_a_snapshot, topics_in_lo
     )
 
 
+def one_restarts_without_an_image(claim, quorum, images_fetched):
+    """Logs of controllers begin with a snapshot, so that a broker without its own log would fetch one."""
+    fetched = images_fetched()
+    quorum.make("restart-one", Roll("broker-0"))
+    claim("images fetched at the restart of broker 0", images_fetched() - fetched, 0, "K500-LOG-restart-delta-only")
+
+
 def they_have_all_in_memory(expect, when, topics_counted, in_memory):
     """What a new process counts it has loaded; the files were there before."""
     expect(
@@ -110,8 +117,9 @@ def they_have_all_in_memory(expect, when, topics_counted, in_memory):
     )
 
 
-def requests_find_all(claim, created_through, tellers):
-    """The leader refuses to create what there is, and brokers list it."""
+def requests_find_all(claim, created_through, tellers, loaded):
+    """Nodes loaded snapshots; the leader refuses to create what there is, and brokers list it."""
+    claim("nodes that loaded no snapshot", [name for name, count in loaded.items() if not count], [], RESTART)
     again = {created_through("broker-0", topic)[topic] for topic in (*TOPICS[30:], LAST)}
     claim("the answers to creations of topics that there are", again, {"TOPIC_ALREADY_EXISTS"}, RESTART)
     listing = [tellers(topic) for topic in (TOPICS[0], TOPICS[30], LAST)]

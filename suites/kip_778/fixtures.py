@@ -11,6 +11,7 @@ from pytest_kmigrate.fixtures import *
 from pytest_kmigrate.model.capabilities import Capability, needing
 
 if TYPE_CHECKING:
+    from pytest_kmigrate.distributions.class_files import JavaClass
     from pytest_kmigrate.documents.kip_778.moves import SetLevel
     from pytest_kmigrate.documents.kip_778.walking import AtLevel
     from pytest_kmigrate.model.events.nodes import ToolRan
@@ -19,15 +20,20 @@ if TYPE_CHECKING:
     from pytest_kmigrate.wire.features import FeatureAnswer, NodeFeatures
 
 __all__ = [
+    "broker_registrations",
     "features",
     "features_tool",
     "formatted",
     "held_connection",
+    "java_class",
     "let_lead",
     "levels",
     "lower",
     "meta_properties",
+    "recorded_levels",
+    "registered_with",
     "registered_without_a_range",
+    "registrations_asked_for",
     "release_of",
     "set_level",
     "status_and_level",
@@ -117,17 +123,80 @@ def held_connection(kmigrate_run: "Run") -> "Callable[..., AbstractContextManage
 
 @pytest.fixture
 @needing(Capability.REQUESTS)
-def registered_without_a_range(kmigrate_run: "Run") -> Callable[[], str]:
-    """The answer of controller 3000 to a broker that says nothing of metadata.version."""
+def registered_with(kmigrate_run: "Run") -> Callable[..., str]:
+    """``registered_with(1, (1, 14))``: controller 3000's answer to a broker of this id that supports these levels.
+
+    None instead of levels: the broker says nothing of metadata.version.
+    """
     from pytest_kmigrate.wire.admin import cluster_id_at
     from pytest_kmigrate.wire.registration import Registration, register_at
 
-    def answered() -> str:
+    def answered(broker_id: int, levels: tuple[int, int] | None) -> str:
         cluster_id = cluster_id_at(kmigrate_run.cluster.peer("broker-0"))
-        silent = Registration(7, cluster_id, None, is_migrating=False, listeners={"INTERNAL": "127.0.0.1:9"})
-        return register_at(kmigrate_run.cluster.peer("controller-3000"), silent)[0]
+        broker = Registration(broker_id, cluster_id, levels, is_migrating=False, listeners={"INTERNAL": "127.0.0.1:9"})
+        return register_at(kmigrate_run.cluster.peer("controller-3000"), broker)[0]
 
     return answered
+
+
+@pytest.fixture
+def registered_without_a_range(registered_with: Callable[..., str]) -> Callable[[], str]:
+    """The answer of controller 3000 to a broker that says nothing of metadata.version."""
+    return lambda: registered_with(7, None)
+
+
+@pytest.fixture
+@needing(Capability.METRICS)
+def registrations_asked_for(kmigrate_run: "Run") -> Callable[[], int]:
+    """``registrations_asked_for()``: how many registrations of brokers controller 3000 was requested to make."""
+
+    def count() -> int:
+        received = kmigrate_run.cluster.requests_received("controller-3000")
+        return sum(count for (name, _), count in received.items() if name == "BrokerRegistration")
+
+    return count
+
+
+@pytest.fixture
+def recorded_levels(log_of: Callable[[str], list[Mapping[str, Any]]]) -> Callable[[str], list[int]]:
+    """``recorded_levels("group.version")``: the levels that the log of controller 3000 gives to a feature, in turn."""
+    from pytest_kmigrate.documents.kip_778.levels import LEVEL_RECORD, of_type
+
+    def levels(feature: str) -> list[int]:
+        records = of_type(log_of("controller-3000"), LEVEL_RECORD, name=feature)
+        return [int(each["data"]["featureLevel"]) for each in records]
+
+    return levels
+
+
+@pytest.fixture
+def broker_registrations(log_of: Callable[[str], list[Mapping[str, Any]]]) -> Callable[[int], int]:
+    """``broker_registrations(1)``: how many registrations of a broker the log of controller 3000 holds."""
+    from pytest_kmigrate.documents.kip_778.levels import of_type
+
+    return lambda broker: len(of_type(log_of("controller-3000"), "REGISTER_BROKER_RECORD", brokerId=broker))
+
+
+@pytest.fixture
+@needing(Capability.TOOLS)
+def java_class(kmigrate_run: "Run") -> "Callable[..., JavaClass]":
+    """``java_class("org.apache.kafka.clients.admin.FeatureUpdate")``: what this class of the release declares.
+
+    Of several names the first that the release has. ClusterError when it has none.
+    """
+    from pytest_kmigrate.distributions.class_files import java_class
+    from pytest_kmigrate.distributions.kafka import resolve
+    from pytest_kmigrate.model.errors import ClusterError
+
+    def declared(*names: str) -> "JavaClass":
+        kafka = kmigrate_run.cluster.topology.kafka
+        jars = resolve(kafka, progress=lambda _: None, archive=False).jars
+        found = next((each for name in names if (each := java_class(jars, name))), None)
+        if found is None:
+            raise ClusterError(f"{', '.join(names)}: expected it in a jar of Kafka {kafka}; got none: has it moved?")
+        return found
+
+    return declared
 
 
 @pytest.fixture

@@ -3,8 +3,10 @@
 import pytest
 
 from pytest_kmigrate import Role
+from pytest_kmigrate.documents.kip_778 import java_api
 from pytest_kmigrate.documents.kip_778.levels import formatted_for, level_changes
 
+PROTOCOL = "inter.broker.protocol.version"
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 
 
@@ -18,21 +20,22 @@ class TestFormatting:
     @pytest.mark.requirement(
         "K778-FMT-option", "K778-FMT-other-args", "K778-FMT-validation", "K778-FMT-persisted-in-metaprops"
     )
-    def test_what_the_tool_takes(self, cluster, formatted, meta_properties, claim, verify):
-        """A level by name, a cluster's id and a file are needed; an unknown level leaves the disk as it is."""
+    def test_what_the_tool_takes(self, cluster, formatted, meta_properties, java_class, claim, verify):
+        """A level by name, a cluster's id and a file are needed; a wrong level leaves the disk as it is."""
         cluster.node("controller-3000").wipe()
         by_option = formatted("--metadata-version", "3.6").status, meta_properties("controller-3000") != {}
         claim(
             "the status with --metadata-version, and whether the disk is formatted",
             *(by_option, (0, True), "K778-FMT-option"),
         )
+        unstable = java_api.levels_not_yet_stable(java_class(java_api.LEVELS))[0]
         wrong = [
             (formatted("--release-version", level).status, meta_properties("controller-3000") != {})
-            for level in ("9.9", "2.8")
+            for level in ("9.9", "2.8", unstable)
         ]
         claim(
-            "the status of unknown and too old levels, and whether the disk is formatted",
-            *(wrong, [(1, False), (1, False)], "K778-FMT-validation"),
+            "the status of an unknown, a too old and a not yet stable level, and whether the disk is formatted",
+            *(wrong, [(1, False)] * 3, "K778-FMT-validation"),
         )
         statuses = [
             formatted(config=None).status,
@@ -50,7 +53,7 @@ class TestFormatting:
         verify()
 
     @pytest.mark.since("3.6.0")  # of the levels
-    @pytest.mark.requirement("K778-INI-differing-values", "K778-FMT-default")
+    @pytest.mark.requirement("K778-INI-differing-values", "K778-FMT-default", "K778-IBP-ignored")
     def test_controllers_were_formatted_for_different_levels(
         self, cluster, formatted, log_of, release_of, expect, claim, verify
     ):
@@ -62,6 +65,14 @@ class TestFormatting:
         by_default = release_of(formatted_for(formatted(at="controller-3002").output))
         own = release_of(cluster.node("controller-3002").kafka)
         claim("the release of the level that is taken by default", by_default, own, "K778-FMT-default")
+        cluster.node("broker-0").wipe()
+        cluster.node("broker-0").reconfigure({PROTOCOL: "3.5"})
+        with_protocol = release_of(formatted_for(formatted(at="broker-0").output))
+        claim(
+            "the release of the level by default, where the file names protocol 3.5",
+            *(with_protocol, own, "K778-FMT-default", "K778-IBP-ignored"),
+        )
+        cluster.node("broker-0").reconfigure({PROTOCOL: None})
         cluster.start_together(cluster.nodes(Role.CONTROLLER))
         expect(
             "how many levels each log records, and how many different ones there are in all",

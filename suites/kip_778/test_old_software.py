@@ -7,47 +7,51 @@ from pytest_kmigrate.documents.kip_778.levels import level_changes
 
 pytestmark = pytest.mark.since("3.7.0")  # of the level that 3.6.2, which the others run, does not know
 REFUSED = "INVALID_UPDATE_VERSION"
+UNSUPPORTED, REJECTED = "UNSUPPORTED_VERSION", "K778-CMP-broker-rejected"
 OF_3_7 = 15
 
 
 @pytest.mark.topology("kraft-broker2-controller1-behind")
 @pytest.mark.requirement("K778-UPG-validate-brokers", "K778-CMP-broker-rejected", "K778-FLAG-no-assume-highest")
-def test_a_broker_is_left_behind(workload, cluster, tool, set_level, levels, expect, expect_end, brokers_known, verify):
-    """No level above what it knows, until it is unregistered; afterwards it is refused, and no other is touched."""
-    old = cluster.node("broker-1")
+def test_a_broker_is_left_behind(
+    workload,
+    cluster,
+    tool,
+    supported,
+    set_level,
+    levels,
+    registered_with,
+    registrations_asked_for,
+    broker_registrations,
+    started_up,
+    takes_connections,
+    brokers_known,
+    may_end,
+    expect,
+    expect_to_stay,
+    claim,
+    verify,
+):
+    """No level above what it knows, until it is unregistered; afterwards it stays fenced, and no other is touched."""
+    old, own = cluster.node("broker-1"), supported("broker-1")["broker-1"]
     workload.await_acked(500)
-    expect(
-        "the answer while the old broker runs",
-        lambda: set_level(OF_3_7).first_error,
-        equals=REFUSED,
-        within_s=0,
-        requirements=["K778-UPG-validate-brokers"],
-    )
+    answers = [set_level(OF_3_7).first_error]
     old.stop()
-    expect(
-        "the answer while it is registered and down",
-        lambda: set_level(OF_3_7).first_error,
-        equals=REFUSED,
-        within_s=0,
-        requirements=["K778-UPG-validate-brokers"],
-    )
+    answers.append(set_level(OF_3_7).first_error)
     tool("broker-0", "kafka-cluster", "unregister", "--bootstrap-server", "{bootstrap}", "--id", "1")
-    expect(
-        "the answer after it was unregistered",
-        lambda: set_level(OF_3_7).first_error,
-        equals="NONE",
-        within_s=0,
-        kind=Kind.LIVENESS,
-        requirements=["K778-UPG-validate-brokers"],
+    answers.append(set_level(OF_3_7).first_error)
+    claim(
+        "the answers while the old broker runs, while it is registered and down, and after it was unregistered",
+        *(answers, [REFUSED, REFUSED, "NONE"], "K778-UPG-validate-brokers"),
     )
-    with expect_end("broker-1", within_s=60, requirements=["K778-CMP-broker-rejected"]):
-        old.start()
-    expect(
-        "the brokers that clients are given",
-        lambda: brokers_known("broker-0"),
-        equals=[0],
-        requirements=["K778-CMP-broker-rejected"],
-    )
+    claim("the answer to a registration with its levels", registered_with(1, own), UNSUPPORTED, REJECTED)
+    asked, registered = registrations_asked_for(), broker_registrations(1)
+    with may_end("broker-1"):
+        started_up("broker-1")
+        it_stays_fenced(expect_to_stay, old, lambda: takes_connections("broker-1"))
+        claim("whether broker 1 requested to be registered", *(registrations_asked_for() > asked, True, REJECTED))
+    claim("registrations of broker 1 that were recorded", broker_registrations(1) - registered, 0, REJECTED)
+    expect("the brokers that clients are given", lambda: brokers_known("broker-0"), equals=[0], requirements=[REJECTED])
     expect(
         "the levels in force",
         lambda: set(levels().values()),
@@ -55,6 +59,20 @@ def test_a_broker_is_left_behind(workload, cluster, tool, set_level, levels, exp
         requirements=["K778-FLAG-no-assume-highest"],
     )
     verify()
+
+
+def it_stays_fenced(expect_to_stay, broker, takes_connections):
+    """No client is served, and the process goes on, so that the broker is a member as soon as the level fits."""
+    expect_to_stay(
+        "whether broker 1 takes connections of clients",
+        takes_connections,
+        equals=False,
+        for_s=3,
+        requirements=[REJECTED],
+    )
+    expect_to_stay(
+        "whether broker 1 runs, fenced", lambda: broker.alive, equals=True, for_s=30, requirements=[REJECTED]
+    )
 
 
 @pytest.mark.topology("kraft-broker2-controller1-behind")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pytest_kmigrate.documents.kip_778 import java_api
 from pytest_kmigrate.documents.kip_778.levels import LEVEL_RECORD, METADATA_VERSION, described_level, level_changes
 from pytest_kmigrate.wire.features import SAFE_DOWNGRADE, UNSAFE_DOWNGRADE, UPGRADE
 
@@ -9,7 +10,20 @@ NODES = ("controller-3000", "broker-0", "broker-1")
 UPDATE_FEATURES = 57
 REFUSED = "INVALID_UPDATE_VERSION"
 LOWER = ("--feature", f"{METADATA_VERSION}=6")
+BOOTSTRAP, ADDRESS = "--bootstrap-server", "K778-CLI-bootstrap-required"
+DRY = dict.fromkeys(("upgrade", "downgrade", "disable"), ("--dry-run",))
+UNKNOWN = "unrecognized arguments"
 SUBCOMMANDS = ("describe", "upgrade", "downgrade", "disable")
+DOWNGRADES = (SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
+OPTIONAL = "group.version"
+ALONE: dict[str, tuple[str, ...]] = {
+    "describe": (),
+    "upgrade": ("--metadata", "3.4"),
+    "downgrade": ("--metadata", "3.3"),
+    "disable": ("--feature", METADATA_VERSION),
+}
+"""Sub-commands, each with what it needs besides an address."""
+CONSTRUCTORS = {"short, boolean": "deprecated", "short, DowngradeType": "kept"}
 BOTH = {METADATA_VERSION: 8, "no.such.feature": 1}
 
 
@@ -23,7 +37,6 @@ class TestRequests:
         "K778-FLAG-no-assume-highest",
         "K778-APIV-finalized-shape",
         "K778-FIN-no-minimum",
-        "K778-RPC-controller-listener",
         "K778-RPC-valid-versions",
         "K778-RPC-allowdowngrade-removed",
         "K778-INI-bootstrap-record",
@@ -46,7 +59,7 @@ class TestRequests:
         lowest, highest = features("controller-3000").requests[UPDATE_FEATURES]
         claim(
             "whether the controller's listener takes version 1 of UpdateFeatures",
-            *(lowest <= 1 <= highest, True, "K778-RPC-controller-listener", "K778-RPC-valid-versions"),
+            *(lowest <= 1 <= highest, True, "K778-RPC-valid-versions"),
         )
         claim("the lowest version of UpdateFeatures", lowest, 1, "K778-RPC-allowdowngrade-removed")
         records = log_of("controller-3000")
@@ -56,12 +69,34 @@ class TestRequests:
         )
         verify()
 
+    @pytest.mark.requirement("K778-ADM-featureupdate", "K778-ADM-options-dryrun")
+    def test_what_the_java_client_offers(self, java_class, claim, verify):
+        """Of public classes of the admin client: constructors, kinds of an update, and what is off by default."""
+        update, kinds = java_class(java_api.UPDATE), java_class(*java_api.TYPES)
+        claim(
+            "the public constructors of FeatureUpdate",
+            *(java_api.constructors(update), CONSTRUCTORS, "K778-ADM-featureupdate"),
+        )
+        claim("the types of an update", kinds.constants, ["NONE", "SAFE", "UNSAFE"], "K778-ADM-featureupdate")
+        off = java_api.switches_off_by_default(java_class(java_api.OPTIONS))
+        claim("whether a dry run is off by default", *("dryRun" in off, True, "K778-ADM-options-dryrun"))
+        verify()
+
+    @pytest.mark.until("4.0.0")  # which have the old constructor no more
+    @pytest.mark.requirement("K778-ADM-old-constructor-map")
+    def test_what_the_old_constructor_makes_of_a_boolean(self, java_class, claim, verify):
+        """True is a safe downgrade, and false is none."""
+        kinds = java_api.types_of_old_constructor(java_class(java_api.UPDATE))
+        claim("the types that the old constructor makes of true and false", kinds, ["SAFE_DOWNGRADE", "UPGRADE"])
+        verify()
+
     @pytest.mark.since("3.4.0")  # of a level above the one in force
     @pytest.mark.requirement(
         "K778-RPC-downgrade-type-field",
         "K778-RPC-dryrun-field",
         "K778-RPC-level-below-one",
         "K778-RPC-per-feature-results",
+        "K778-RPC-controller-listener",
         "K778-RPC-forwarded",
         "K778-UPG-validate-local",
         "K778-DWN-floor",
@@ -74,17 +109,19 @@ class TestRequests:
             "the answers to an upgrade of each type, 0 and 1 and 7",
             *(of_types, ["NONE", REFUSED, REFUSED], "K778-RPC-downgrade-type-field"),
         )
-        below = {set_level(level, kind, dry_run=True).first_error for level in (0, -1) for kind in (1, 2, 3)}
-        claim("the answers to levels 0 and -1, by each type", below, {REFUSED}, "K778-RPC-level-below-one")
+        below = {set_level(level, kind, dry_run=True).first_error for level in (0, -1) for kind in DOWNGRADES}
+        claim("the answers to levels 0 and -1, which delete", below, {"NONE"}, "K778-RPC-level-below-one")
         above = set_level(top_level() + 1).first_error
         claim("the answer to a level above the highest", above, REFUSED, "K778-UPG-validate-local")
-        floor = {set_level(3, kind).first_error for kind in (SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)}
+        floor = {set_level(3, kind).first_error for kind in DOWNGRADES}
         claim("the answers to a level below 3.3-IV0, by each type", floor, {REFUSED}, "K778-DWN-floor")
         of_each = {name: error for name, (error, _) in set_level(BOTH, dry_run=True).of_each.items()}
         claim(
             "the answers to a right update and a wrong one in one request",
             *(of_each, {METADATA_VERSION: "NONE", "no.such.feature": REFUSED}, "K778-RPC-per-feature-results"),
         )
+        direct = set_level(8, UPGRADE, dry_run=True, at="controller-3000").first_error
+        claim("the answer at the controller's listener", direct, "NONE", "K778-RPC-controller-listener")
         through = set_level(8, UPGRADE, dry_run=True, at="broker-1").first_error
         claim("the answer through a broker", through, "NONE", "K778-RPC-forwarded", "K778-RPC-dryrun-field")
         is_refused = registered_without_a_range() in ("UNSUPPORTED_VERSION", "INVALID_REGISTRATION")
@@ -107,10 +144,19 @@ class TestRequests:
         explained = {word: tool("broker-0", "kafka-features", word, "-h").output for word in SUBCOMMANDS}
         silent = [word for word in SUBCOMMANDS if word not in listed or "usage:" not in explained[word]]
         claim("sub-commands that the tool does not list, or explain", silent, [], "K778-CLI-subcommands")
-        alone = tool("broker-0", "kafka-features", "describe")
+        alone = {word: tool("broker-0", "kafka-features", word, *more) for word, more in ALONE.items()}
         claim(
-            "the status without an address, and whether the tool names the option",
-            *((alone.status, "--bootstrap-server" in alone.output), (1, True), "K778-CLI-bootstrap-required"),
+            "sub-commands that do without an address, or do not name the option",
+            *([word for word, ran in alone.items() if ran.status != 1 or BOOTSTRAP not in ran.output], [], ADDRESS),
+        )
+        instead = [word for word, ran in alone.items() if "--bootstrap-controller" in ran.output]
+        claim("sub-commands that take another option for an address", instead, [], ADDRESS)
+        configured = [
+            features_tool("--command-config", "{config}", word, *DRY.get(word, ()), *ALONE[word]).output
+            for word in SUBCOMMANDS
+        ]
+        claim(
+            "sub-commands that know no --command-config", [each for each in configured if UNKNOWN in each], [], ADDRESS
         )
         described = features_tool("describe")
         claim(
@@ -139,10 +185,11 @@ class TestRequests:
         "K778-CLI-downgrade-safe",
         "K778-CLI-downgrade-unsafe",
         "K778-CLI-downgrade-wrong-direction",
+        "K778-CLI-dry-run",
         "K778-CLI-disable",
     )
     def test_what_the_tool_does(self, status_and_level, claim, verify):
-        """Levels are raised by name and by number, lowered where nothing is lost, and never taken away."""
+        """Levels are raised by name and by number, lowered where nothing is lost, and taken away."""
         raised = [status_and_level("upgrade", "--metadata", to) for to in ("3.4", "3.5-IV1", "9.9", "3.4")]
         claim(
             "the status and the level after an upgrade to 3.4, to 3.5-IV1, to an unknown release and to a lower one",
@@ -168,7 +215,37 @@ class TestRequests:
             "the status and the level after a downgrade to a higher one, and an upgrade to a lower one",
             *(wrong_ways, [(1, 8), (1, 8)], "K778-CLI-downgrade-wrong-direction"),
         )
-        ways = ((), ("--unsafe",), ("--dry-run",))
-        disabled = [status_and_level("disable", "--feature", METADATA_VERSION, *how) for how in ways]
-        claim("the status and the level after disabling it, safely or not", disabled, [(1, 8)] * 3, "K778-CLI-disable")
+        tried = status_and_level("disable", "--feature", METADATA_VERSION, "--dry-run")
+        claim("the level after the dry run of disabling it", tried[1], 8, "K778-CLI-dry-run")
+        disabled = [status_and_level("disable", "--feature", METADATA_VERSION, *how) for how in ((), ("--unsafe",))]
+        claim(
+            "the status and the level after disabling it, safely and not",
+            *(disabled, [(0, None)] * 2, "K778-CLI-disable"),
+        )
+        verify()
+
+    @pytest.mark.since("4.0.0")  # of a feature that may be off
+    @pytest.mark.requirement("K778-CLI-disable", "K778-CLI-dry-run", "K778-RPC-level-below-one")
+    def test_a_feature_is_switched_on_and_off(self, features_tool, set_level, recorded_levels, claim, verify):
+        """One that is no level of the metadata: disabled by the tool, and deleted by a request."""
+        began = len(recorded_levels(OPTIONAL))
+        statuses = [
+            features_tool("upgrade", "--feature", f"{OPTIONAL}=1").status,
+            features_tool("disable", "--feature", OPTIONAL, "--dry-run").status,
+            features_tool("disable", "--feature", OPTIONAL).status,
+        ]
+        claim("the status of an upgrade, of the dry run of disabling it, and of disabling it", statuses, [0, 0, 0])
+        claim("the levels recorded for it", recorded_levels(OPTIONAL)[began:], [1, 0])
+        answers = [set_level({OPTIONAL: 1}).first_error, set_level({OPTIONAL: 0}, SAFE_DOWNGRADE).first_error]
+        claim("the answers to level 1 and to level 0", answers, ["NONE", "NONE"])
+        claim("the levels recorded for it then", recorded_levels(OPTIONAL)[began:], [1, 0, 1, 0])
+        verify()
+
+    @pytest.mark.requirement("K778-IBP-ignored")
+    def test_a_file_may_name_any_protocol(self, cluster, started, claim, verify):
+        """The property is of ZooKeeper mode: a broker starts whatever it says."""
+        cluster.node("broker-1").stop()
+        is_ready = started("broker-1", {"inter.broker.protocol.version": "2.8"}) == "ready"
+        cluster.node("broker-1").start()
+        claim("whether a broker starts whose file names protocol 2.8", is_ready, equals=True)
         verify()

@@ -3,10 +3,10 @@
 import pytest
 
 from pytest_kmigrate import Kill, Kind, checks, moves, targets
+from pytest_kmigrate.documents.kip_778.forwarded import differing, offered_otherwise
 from pytest_kmigrate.documents.kip_778.levels import level_changes
 from pytest_kmigrate.documents.kip_778.procedure import LOWER, UpgradePhase
 
-CREATE_TOPICS = 19
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 BROKERS = ("broker-0", "broker-1", "broker-2")
 NIGHTLY = pytest.mark.nightly
@@ -33,15 +33,12 @@ BEGUN_WITH = [
     "K778-UPG-mixed-software",
     "K778-FLAG-software-does-not-bump",
     "K778-APIV-supported-range",
-    "K778-APIV-forwarded-intersection",
 )
 def test_controllers_first(
     begun_with,
     workload,
     cluster,
     cluster_metadata,
-    features,
-    leader,
     supported,
     levels,
     log_of,
@@ -52,7 +49,6 @@ def test_controllers_first(
     """Every node is rolled once, one by one, and then the level is raised; metadata change all the while."""
     began = level_changes(log_of("controller-3000"))
     old = supported("broker-0")["broker-0"]
-    own = offered(features("broker-0"))
     workload.await_committed(3)
     with cluster_metadata.changing("rolled", sides=("log", "brokers")):
         upgrade.advance_to(UpgradePhase.MIXED)
@@ -63,7 +59,6 @@ def test_controllers_first(
             within_s=0,
             requirements=["K778-APIV-supported-range"],
         )
-        expect_common_versions(features, leader, own, expect)
         upgrade.advance_to(UpgradePhase.ROLLED)
     workload.await_acked(500)
     expect_every_node_rolled(cluster, supported, begun_with, old, expect)
@@ -84,17 +79,6 @@ def test_controllers_first(
     )
 
 
-def expect_common_versions(features, leader, own, expect):
-    """Brokers offer what they and the controllers know of a request that they forward."""
-    expect(
-        "brokers that offer clients other versions of CreateTopics than they and the controllers know",
-        lambda: [each for each in BROKERS if offered(features(each)) != common(own, offered(features(leader())))],
-        equals=[],
-        within_s=30,  # a broker asks the controllers when it connects to them
-        requirements=["K778-APIV-forwarded-intersection"],
-    )
-
-
 def expect_every_node_rolled(cluster, supported, begun_with, old, expect):
     """No node runs the release that it began with, or supports no more than that one."""
     expect(
@@ -112,34 +96,44 @@ def expect_every_node_rolled(cluster, supported, begun_with, old, expect):
     )
 
 
-def offered(features):
-    """The versions of CreateTopics that a node takes."""
-    return features.requests[CREATE_TOPICS]
-
-
-def common(some, others):
-    """The versions that are in both ranges."""
-    return max(some[0], others[0]), min(some[1], others[1])
-
-
 @FROM_3_8
 @pytest.mark.topology("kraft-broker3-controller3-upgrade")
-@pytest.mark.requirement("K778-UPG-mixed-software")
-def test_brokers_first_and_a_controller_dies(workload, cluster, cluster_metadata, upgrade, inject, verify_clients):
+@pytest.mark.requirement("K778-UPG-mixed-software", "K778-APIV-forwarded-intersection")
+def test_brokers_first_and_a_controller_dies(
+    workload, cluster, cluster_metadata, features, leader, upgrade, inject, claim, verify_clients
+):
     """Brokers are rolled before controllers, and the active controller is killed in between."""
     new = cluster.topology.kafka
     workload.await_committed(3)
     with cluster_metadata.changing("rolled", sides=("log", "brokers")):
         upgrade.make("brokers-first", *(moves.Roll(name, kafka=new) for name in BROKERS))
+        mixed, of_old = offered(features), features(leader()).requests
         with inject(Kill(targets.active_controller())):
             upgrade.await_new_active_controller()
         upgrade.make("then-controllers", *(moves.Roll(name, kafka=new) for name in CONTROLLERS))
     workload.await_acked(500)
+    judge_forwarded(claim, mixed, of_old, features("broker-0").requests)
 
     verify_clients(
         checks.metadata_equivalent("rolled-log", "rolled-brokers"),
         checks.acknowledged_metadata_changes_present("rolled-log"),
     )
+
+
+def judge_forwarded(claim, mixed, of_old, own):
+    """A new broker beside an old controller offers of forwarded requests what both know."""
+    claim(
+        "what new brokers offered beside old controllers",
+        offered_otherwise(mixed, own, of_old),
+        [],
+        "K778-APIV-forwarded-intersection",
+        given=differing(own, of_old) != [],
+    )
+
+
+def offered(features):
+    """By broker, the versions of each request that it takes."""
+    return {name: features(name).requests for name in BROKERS}
 
 
 @pytest.mark.known_bug("kmigrate-16")

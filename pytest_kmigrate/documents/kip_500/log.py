@@ -67,6 +67,19 @@ def given_while_fenced(records: Iterable[Mapping[str, Any]], broker: int) -> lis
     return given
 
 
+def fenced_as_registered(records: Iterable[Mapping[str, Any]], broker: int) -> list[bool]:
+    """Of each registration of a broker in a log, in turn, whether the broker was fenced by it."""
+    data = [each["data"] for each in records if each["type"] == "REGISTER_BROKER_RECORD"]
+    return [each["fenced"] for each in data if each["brokerId"] == broker]
+
+
+def without_endpoints(records: Iterable[Mapping[str, Any]], brokers: Iterable[int]) -> list[int]:
+    """The brokers whose last registration in a log names no host and port, or that have none there."""
+    data = [each["data"] for each in records if each["type"] == "REGISTER_BROKER_RECORD"]
+    last = {each["brokerId"]: [(at["host"], at["port"]) for at in each.get("endPoints", ())] for each in data}
+    return [broker for broker in brokers if not last.get(broker) or not all(map(all, last[broker]))]
+
+
 def isrs_of(records: Iterable[Mapping[str, Any]], topic: str, partition: int) -> list[list[int]]:
     """The ISRs that a log gives to a partition, one after the other, each sorted."""
     topic_id, isrs = None, list[list[int]]()

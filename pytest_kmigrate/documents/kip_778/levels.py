@@ -50,6 +50,16 @@ def level_changes(records: Iterable[Mapping[str, Any]]) -> list[int]:
     return [int(each["data"]["featureLevel"]) for each in records if is_level(each)]
 
 
+def without_snapshot_before(records: Iterable[Mapping[str, Any]], snapshots: Iterable[str]) -> list[int]:
+    """The levels in a log, but the first one, of which no snapshot ends right before their record.
+
+    ``snapshots`` are file names, ``<offset>-<epoch>.checkpoint``; the offset is the first one that is not in it.
+    """
+    ends = {int(each.partition("-")[0]) for each in snapshots}
+    levels = [each for each in records if is_level(each)][1:]
+    return [int(each["data"]["featureLevel"]) for each in levels if each["offset"] not in ends]
+
+
 def is_level(record: Mapping[str, Any]) -> bool:
     """Whether a record sets the level of ``metadata.version``."""
     return bool(record["type"] == LEVEL_RECORD and record["data"]["name"] == METADATA_VERSION)

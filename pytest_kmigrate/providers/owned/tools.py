@@ -25,12 +25,14 @@ STORAGE_TOOL = "kafka-storage"
 CONFIG_TOOL = "kafka-configs"
 DUMP_TOOL = "kafka-dump-log"
 MAIN_CLASSES = {
+    "kafka-acls": ("org.apache.kafka.tools.AclCommand", "kafka.admin.AclCommand"),
     "kafka-cluster": ("org.apache.kafka.tools.ClusterTool", "kafka.tools.ClusterTool"),
     CONFIG_TOOL: ("kafka.admin.ConfigCommand",),
     DUMP_TOOL: ("org.apache.kafka.tools.DumpLogSegments", "kafka.tools.DumpLogSegments"),
     "kafka-features": ("org.apache.kafka.tools.FeatureCommand", "kafka.admin.FeatureCommand"),
     "kafka-metadata-quorum": ("org.apache.kafka.tools.MetadataQuorumCommand", "kafka.admin.MetadataQuorumCommand"),
     STORAGE_TOOL: ("kafka.tools.StorageTool",),
+    "kafka-topics": ("org.apache.kafka.tools.TopicCommand", "kafka.admin.TopicCommand"),
 }
 """The main classes of each tool, as releases from 3.3 on have it; the first that a release has is the one."""
 

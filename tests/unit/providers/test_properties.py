@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.model.topology import BrokerMode, Security, Topology
+from pytest_kmigrate.model.topology import BrokerMode, Role, Security, Topology
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.providers.owned.properties import node_properties, quorum_voters, zookeeper_connect
 from pytest_kmigrate.providers.owned.protection.security import Protection
@@ -45,6 +45,16 @@ def test_a_broker_in_kraft_mode_has_no_key_of_zookeeper_mode() -> None:
     assert (properties["process.roles"], properties["node.id"]) == ("broker", "1")
     assert properties["controller.quorum.voters"] == quorum_voters(shape)
     assert properties["num.io.threads"] == "2"
+
+
+def test_a_cluster_without_zookeeper_keeps_such_a_key_that_is_set() -> None:
+    """Else no test could show that Kafka ignores or refuses it; by itself no node has one."""
+    born = topology()
+    born = replace(born, nodes=tuple(each for each in born.nodes if each.role is not Role.ZOOKEEPER))
+    assert not ZOOKEEPER_ONLY & set(written(born, "broker-1", BrokerMode.KRAFT))
+    shape = with_properties(born, {"inter.broker.protocol.version": "3.3"})
+    properties = written(shape, "broker-1", BrokerMode.KRAFT, {"zookeeper.connect": "localhost:2181"})
+    assert (properties["inter.broker.protocol.version"], properties["zookeeper.connect"]) == ("3.3", "localhost:2181")
 
 
 def test_a_controller_is_a_kraft_node_without_zookeeper_until_told() -> None:

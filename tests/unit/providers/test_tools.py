@@ -133,7 +133,7 @@ def test_what_a_tool_says_is_recorded_without_secrets(tmp_path: Path) -> None:
 def test_a_tool_that_there_is_not_is_refused(tmp_path: Path) -> None:
     """With those there are; so is one that the node's release does not have."""
     node = Node(tmp_path)
-    with pytest.raises(WrongUseError, match=r"tool: expected one of kafka-cluster, .*; got 'kafka-feature'"):
+    with pytest.raises(WrongUseError, match=r"tool: expected one of kafka-acls, .*; got 'kafka-feature'"):
         ran(node, "kafka-feature")
     with pytest.raises(WrongUseError, match=r"tool: Kafka 3\.9\.1 has no kafka-features"):
         ran(node, "kafka-features")

@@ -7,12 +7,14 @@ import pytest
 
 from pytest_kmigrate.documents.kip_500.log import (
     families_in,
+    fenced_as_registered,
     given_after_stopping,
     given_while_fenced,
     isrs_of,
     made_differently,
     missing_families,
     pushed_to_brokers,
+    without_endpoints,
 )
 
 
@@ -91,3 +93,21 @@ def test_the_isrs_of_a_partition_in_turn() -> None:
 def test_a_creation_ends_as_it_is_answered(answer: str, times: int, found: list[str]) -> None:
     """Once if it is acknowledged, at most once if time is up, and nothing else is an answer."""
     assert made_differently([record("TOPIC_RECORD", name="a")] * times, {"a": answer}) == found
+
+
+def test_each_registration_of_a_broker_is_found() -> None:
+    """Those of another broker are no matter."""
+    log = [record("REGISTER_BROKER_RECORD", brokerId=each, fenced=fenced) for each, fenced in ((2, True), (1, False))]
+    log.append(record("REGISTER_BROKER_RECORD", brokerId=2, fenced=False))
+    assert fenced_as_registered(log, 2) == [True, False]
+
+
+def test_a_broker_needs_an_address_to_be_registered_with() -> None:
+    """The last registration counts; one without an endpoint, or without a host, reaches no one."""
+    at = {"host": "broker-0", "port": 9092}
+    log = [
+        record("REGISTER_BROKER_RECORD", brokerId=0, endPoints=[]),
+        record("REGISTER_BROKER_RECORD", brokerId=0, endPoints=[at]),
+        record("REGISTER_BROKER_RECORD", brokerId=1, endPoints=[{"host": "", "port": 9092}]),
+    ]
+    assert without_endpoints(log, (0, 1, 2)) == [1, 2]

@@ -14,6 +14,7 @@ from pytest_kmigrate.documents.kip_778.levels import (
     lossless_down_to,
     made_twice,
     of_type,
+    without_snapshot_before,
     written_too_early,
 )
 
@@ -78,3 +79,14 @@ def test_the_words_of_tools_are_read() -> None:
     assert described_level("nothing") == ""
     assert formatted_for("Formatting metadata directory /d with metadata.version 3.9-IV0.\n") == "3.9-IV0"
     assert formatted_for("failed") == ""
+
+
+def test_a_snapshot_has_to_end_right_before_a_level() -> None:
+    """One that was there before, or comes later, is none; the first level of all needs none."""
+    log = [
+        record("FEATURE_LEVEL_RECORD", 0, offset, name="metadata.version", featureLevel=number)
+        for offset, number in ((1, 7), (20, 8), (30, 9))
+    ]
+    assert without_snapshot_before(log, ["00000000000000000020-0000000001.checkpoint"]) == [9]
+    assert without_snapshot_before(log, ["00000000000000000019-0000000001.checkpoint"]) == [8, 9]
+    assert without_snapshot_before(log[:1], []) == []
