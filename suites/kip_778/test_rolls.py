@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_kmigrate import Kill, Kind, checks, moves, targets
-from pytest_kmigrate.documents.kip_778.forwarded import differing, offered_otherwise
+from pytest_kmigrate.documents.kip_778.forwarded import beyond, differing, offered_otherwise
 from pytest_kmigrate.documents.kip_778.levels import level_changes
 from pytest_kmigrate.documents.kip_778.procedure import LOWER, UpgradePhase
 
@@ -100,14 +100,22 @@ def expect_every_node_rolled(cluster, supported, begun_with, old, expect):
 @pytest.mark.topology("kraft-broker3-controller3-upgrade")
 @pytest.mark.requirement("K778-UPG-mixed-software", "K778-APIV-forwarded-intersection")
 def test_brokers_first_and_a_controller_dies(
-    workload, cluster, cluster_metadata, features, leader, upgrade, inject, claim, verify_clients
+    workload, cluster, cluster_metadata, features, leader, upgrade, inject, expect, claim, verify_clients
 ):
     """Brokers are rolled before controllers, and the active controller is killed in between."""
     new = cluster.topology.kafka
     workload.await_committed(3)
     with cluster_metadata.changing("rolled", sides=("log", "brokers")):
         upgrade.make("brokers-first", *(moves.Roll(name, kafka=new) for name in BROKERS))
-        mixed, of_old = offered(features), features(leader()).requests
+        of_old = features(leader()).requests
+        expect(
+            "what brokers offer that old controllers do not know",
+            lambda: beyond(offered(features), of_old),
+            equals=[],
+            within_s=30,  # a broker asks the controllers when it connects to them
+            kind=None,  # judged below, when it is clear what a new broker knows by itself
+        )
+        mixed = offered(features)
         with inject(Kill(targets.active_controller())):
             upgrade.await_new_active_controller()
         upgrade.make("then-controllers", *(moves.Roll(name, kafka=new) for name in CONTROLLERS))

@@ -44,6 +44,16 @@ def offered_otherwise(
     return found
 
 
+def beyond(brokers: Mapping[str, Mapping[int, Range]], controller: Mapping[int, Range]) -> list[str]:
+    """What brokers offer of forwarded requests that the controller does not know, each in words."""
+    return [
+        f"{broker}: {name} {offered[key]}"
+        for broker, offered in brokers.items()
+        for key, name in FORWARDED.items()
+        if key in offered and common(offered[key], controller.get(key)) != offered[key]
+    ]
+
+
 def differing(own: Mapping[int, Range], controller: Mapping[int, Range]) -> list[str]:
     """The forwarded requests of which a broker knows versions that the controller does not."""
     return [name for key, name in FORWARDED.items() if common(own.get(key), controller.get(key)) != own.get(key)]

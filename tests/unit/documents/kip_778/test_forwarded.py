@@ -1,6 +1,6 @@
 """Facts about requests that brokers forward: only what both sides know is to be offered."""
 
-from pytest_kmigrate.documents.kip_778.forwarded import common, differing, offered_otherwise
+from pytest_kmigrate.documents.kip_778.forwarded import beyond, common, differing, offered_otherwise
 
 QUORUM, CREATE, FETCH = 55, 19, 1
 OWN = {QUORUM: (0, 2), CREATE: (0, 7), FETCH: (0, 17)}
@@ -17,6 +17,15 @@ def test_what_the_controller_does_not_know_is_noticed() -> None:
     """Violating: one broker of two offers what it knows by itself."""
     mixed = {"broker-0": {**OWN, QUORUM: (0, 1)}, "broker-1": OWN}
     assert offered_otherwise(mixed, OWN, OLD) == ["broker-1: DescribeQuorum (0, 2) instead of (0, 1)"]
+
+
+def test_what_is_beyond_a_controller() -> None:
+    """A request that it lacks, and versions above its own; a broker that has asked it offers neither."""
+    assert beyond({"broker-0": {**OWN, QUORUM: (0, 1)}}, OLD) == []
+    assert beyond({"broker-0": OWN, "broker-1": {64: (0, 0)}}, OLD) == [
+        "broker-0: DescribeQuorum (0, 2)",
+        "broker-1: UnregisterBroker (0, 0)",
+    ]
 
 
 def test_less_than_both_know_is_noticed() -> None:
