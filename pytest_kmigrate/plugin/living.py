@@ -282,18 +282,30 @@ def _is_judged(item: pytest.Item, run: Run) -> bool:
     if run.judgement is not None or not is_first_try(item):
         return run.judgement is not None
     is_interrupted = item.session.exitstatus == pytest.ExitCode.INTERRUPTED
+    if not is_interrupted:
+        _dump_threads(run)
     try:
-        if not is_interrupted:
-            run.dump_threads()
         judgement = run.verify(None, reads_back=not is_interrupted)
     except Exception as error:  # of a provider, say: the tests after this one run
-        with suppress(Exception):
-            run.trouble("judging an unfinished run", error)
+        _note_trouble(run, "judging an unfinished run", error)
         if ending_of(item) is Ending.PASSED:
             raise
         return False
     remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
     return True
+
+
+def _dump_threads(run: Run) -> None:
+    """Log what every thread does; no verdict needs it."""
+    try:
+        run.dump_threads()
+    except Exception as error:  # noqa: BLE001 - as of an engine that has ended
+        _note_trouble(run, "dumping threads", error)
+
+
+def _note_trouble(run: Run, what: str, error: Exception) -> None:
+    with suppress(Exception):  # the folder may be gone as well
+        run.trouble(what, error)
 
 
 def _raise_for_violations(item: pytest.Item, run: Run) -> None:

@@ -9,7 +9,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
 _BEFORE_NS = 60_000_000_000
 """So long before the end of a node its cause may lie: longer than its sessions last."""
@@ -44,7 +44,8 @@ def no_unexpected_death(history: History) -> Verdict:
 
     The node's log names such a thread; it is not restarted, so its work stops. A node
     that is stopped ends in time, and not by an error, unless a fault is in force.
-    A dead node also makes every other verdict of the run doubtful.
+    A dead node also makes every other verdict of the run doubtful. It is NOT_APPLICABLE where a test ran a tool and
+    started no node.
     """
     name = "no_unexpected_death"
     nodes = {event.node for event in history.of(EventKind.NODE_STARTED)}
@@ -64,6 +65,8 @@ def no_unexpected_death(history: History) -> Verdict:
         ]
         reported += [f"{event.node} was asked to stop: {_ended(event)}" for event in stops]
         return violates(name, Kind.LIVENESS, found, "; ".join(reported))
+    if not nodes and history.of(EventKind.TOOL_RAN):
+        return not_applicable(name, "no node was started: the test ran a tool")
     if not nodes:
         return inconclusive(name, Kind.VACUOUS, "no node was started")
     return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))

@@ -143,3 +143,11 @@ def test_a_controller_stopped_in_its_copy_ends_itself(said: str) -> None:
 def test_no_node_is_inconclusive() -> None:
     """Inconclusive: where no node was started none could die."""
     assert no_unexpected_death.judge(history()).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_test_that_runs_a_tool_needs_no_node() -> None:
+    """What it shows of the tool is judged by its expectations; where nodes were started as well, they are judged."""
+    ran = event(EventKind.TOOL_RAN, 1, "broker-0", tool="kafka-storage", status=0)
+    assert no_unexpected_death.judge(history(events=[ran])).outcome is Outcome.NOT_APPLICABLE
+    started, died = event(EventKind.NODE_STARTED, 2, "broker-0"), event(EventKind.NODE_DIED, 3, "broker-0", exit_code=1)
+    assert no_unexpected_death.judge(history(events=[ran, started, died])).outcome is Outcome.VIOLATES
