@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kmigrate.plugin.calling import test_in_call
 from pytest_kmigrate.plugin.identity import Worker
+from pytest_kmigrate.plugin.marks import is_of_ours
 from pytest_kmigrate.plugin.terminal import TERMINAL, Showing, Terminal
 
 if TYPE_CHECKING:
@@ -73,14 +75,30 @@ class _Display:
             return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> Generator[None]:
+    def pytest_exception_interact(
+        self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[object]
+    ) -> Generator[None]:
         """The failure and the prompt of ``--pdb``."""
         with self._terminal.given_way(self._reporter, node.nodeid):
+            if self._config.getoption("usepdb") and isinstance(node, pytest.Item) and call.when != "teardown":
+                self._show_where_to_connect(node)
             return (yield)
 
     def pytest_enter_pdb(self) -> None:
         """The prompt of ``breakpoint()``."""
         self._terminal.interrupted()
+        item = test_in_call(self._config)
+        if item is not None:
+            self._show_where_to_connect(item)
+
+    def _show_where_to_connect(self, item: pytest.Item) -> None:
+        if self._reporter is None or not is_of_ours(item):
+            return
+        from pytest_kmigrate.plugin.connecting import where_to_connect
+
+        for line in where_to_connect(item):
+            self._reporter.ensure_newline()
+            self._reporter.write_line(line)
 
     def pytest_leave_pdb(self) -> None:
         """Its end."""

@@ -8,9 +8,11 @@ from pytest_kmigrate.catalogue import KnownBug
 from pytest_kmigrate.catalogue.mistakes import advice
 from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplicableError
 from pytest_kmigrate.model.event import Ending
+from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
+    Judged,
     KnownBugError,
     MetBeforeError,
     ViolationError,
@@ -45,7 +47,16 @@ def reported(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, 
     if judged is not None and report.when != "setup":  # a test that failed before verify is judged at its teardown
         report.user_properties.append(("kmigrate_outcome", judged.outcome.name))
         report.user_properties.append(("kmigrate_run", str(judged.folder)))
+        if judged.outcome is Outcome.INCONCLUSIVE and judged.verdicts:
+            report.user_properties.append(("kmigrate_reason", _reason(judged)))
     return report
+
+
+def _reason(judged: Judged) -> str:
+    """Why nothing could be said of a run, in one line: the first check that could not, those that count first."""
+    undecided = [each for each in judged.verdicts if each.outcome is Outcome.INCONCLUSIVE]
+    first = min(undecided, key=lambda each: not each.counts, default=None)
+    return "" if first is None else " ".join(f"{first.check}: {first.summary}".split())
 
 
 def _error_of(item: pytest.Item, call: pytest.CallInfo[None]) -> BaseException | None:

@@ -1,6 +1,7 @@
 """The end of a pytest run: each run's verdict, where its evidence is, and how to reach clusters that were kept."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,16 @@ import pytest
 from pytest_kmigrate.plugin.identity import has_begun_runs, runs_of_session
 from pytest_kmigrate.plugin.options import is_kept, options_of
 
+_WORST_LAST = ("NOT_APPLICABLE", "CONFORMS", "INCONCLUSIVE", "VIOLATES")
 _COLOURS = {"CONFORMS": "green", "VIOLATES": "red", "INCONCLUSIVE": "yellow"}
+
+
+@dataclass(frozen=True)
+class _Row:
+    nodeid: str
+    folder: str
+    outcome: str
+    reason: str
 
 
 def summarize(reporter: pytest.TerminalReporter, *, is_interrupted: bool) -> None:
@@ -16,7 +26,7 @@ def summarize(reporter: pytest.TerminalReporter, *, is_interrupted: bool) -> Non
     rows = _reported(reporter)
     _verdicts(reporter, rows)
     if is_interrupted and has_begun_runs(reporter.config):
-        _interrupted(reporter, {Path(folder).name for folder, _ in rows.values()})
+        _interrupted(reporter, {Path(row.folder).name for row in rows})
     if is_kept(reporter.config):
         _kept(reporter)
 
@@ -38,24 +48,29 @@ def _kept(reporter: pytest.TerminalReporter) -> None:
     reporter.write_line("`kmigrate ps` lists them, `kmigrate logs NODE` shows a log")
 
 
-def _reported(reporter: pytest.TerminalReporter) -> dict[str, tuple[str, str]]:
-    """Folder and outcome of each judged test."""
-    rows: dict[str, tuple[str, str]] = {}
+def _reported(reporter: pytest.TerminalReporter) -> list[_Row]:
+    """What became of each judged run, by its folder; a test that was run again has several."""
+    rows = dict[tuple[str, str], _Row]()
     for reports in reporter.stats.values():
         for report in reports:
             reported = dict(getattr(report, "user_properties", ()))
             if "kmigrate_outcome" in reported:
-                rows[report.nodeid] = (reported["kmigrate_run"], reported["kmigrate_outcome"])
-    return rows
+                folder, outcome = reported["kmigrate_run"], reported["kmigrate_outcome"]
+                rows[report.nodeid, folder] = _Row(report.nodeid, folder, outcome, reported.get("kmigrate_reason", ""))
+    return sorted(rows.values(), key=lambda row: (row.folder, row.outcome))
 
 
-def _verdicts(reporter: pytest.TerminalReporter, rows: Mapping[str, tuple[str, str]]) -> None:
+def _verdicts(reporter: pytest.TerminalReporter, rows: Sequence[_Row]) -> None:
     if not rows:
         return
     reporter.section("kmigrate verdicts")
-    for nodeid, (folder, outcome) in sorted(rows.items(), key=lambda row: row[1]):
-        line = f"{outcome:13} {nodeid.rpartition('::')[2]}  {folder}"
-        reporter.write_line(line, **{_COLOURS.get(outcome, "white"): True})
+    for row in rows:
+        line = f"{row.outcome:13} {row.nodeid.rpartition('::')[2]}  {row.folder}"
+        reporter.write_line(line, **{_COLOURS.get(row.outcome, "white"): True})
+        if row.reason:
+            reporter.write_line(f"{'':13} {row.reason}")
+    worst = max(rows, key=lambda row: _WORST_LAST.index(row.outcome) if row.outcome in _WORST_LAST else 0)
+    reporter.write_line(f"what happened, on one clock: {worst.folder}/timeline.html")
 
 
 def _interrupted(reporter: pytest.TerminalReporter, judged: Container[str]) -> None:

@@ -103,6 +103,9 @@ class Run:
         self._standing = standing
         self._probes = ExitStack()
 
+    def __repr__(self) -> str:
+        return f"<run {self.folder.path}>"
+
     @contextmanager
     def observed(self) -> Iterator[None]:
         """Probes watch while the block runs, or until ``verify``: what comes later is part of no verdict."""

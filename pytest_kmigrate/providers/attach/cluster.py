@@ -65,6 +65,9 @@ class AttachedCluster:
         self.links = HookedLinks(self._around)
         self._nodes = [AttachedNode(spec, self._around, logs) for spec in site.topology.nodes]
 
+    def __repr__(self) -> str:
+        return f"<cluster {self.topology.name} of {len(self._nodes)} nodes at {self.bootstrap_servers()}>"
+
     @property
     def quorum_voters(self) -> str:
         """By the addresses of the file."""

@@ -34,6 +34,9 @@ class AttachedNode:
         self._dead_threads = 0
         self._changes: dict[str, str | None] = {}
 
+    def __repr__(self) -> str:
+        return f"<node {self.name}, Kafka {self.spec.kafka}>"
+
     @property
     def installed(self) -> str:
         """What the file says that it runs."""

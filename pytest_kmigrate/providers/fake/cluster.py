@@ -61,6 +61,9 @@ class FakeCluster:
         self._addresses = addresses
         self._nodes = [FakeNode(spec, addresses, recorder, logs) for spec in topology.nodes]
 
+    def __repr__(self) -> str:
+        return f"<cluster {self.topology.name} of {len(self._nodes)} nodes at {self.bootstrap_servers()}>"
+
     @property
     def quorum_voters(self) -> str:
         """The value of ``controller.quorum.voters``."""

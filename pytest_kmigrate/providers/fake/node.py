@@ -46,6 +46,9 @@ class FakeNode:
         self.changes: dict[str, str | None] = {}
         self.log = logs / spec.name / "server.log"
 
+    def __repr__(self) -> str:
+        return f"<node {self.name}, Kafka {self.kafka}>"
+
     @property
     def installed(self) -> str:
         """Every Kafka is what its name says."""

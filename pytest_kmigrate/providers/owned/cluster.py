@@ -61,6 +61,9 @@ class OwnedCluster:
         self._jvm = around.jvm
         self._nodes = [OwnedNode(spec, software.distributions[spec.kafka], around) for spec in topology.nodes]
 
+    def __repr__(self) -> str:
+        return f"<cluster {self.topology.name} of {len(self._nodes)} nodes at {self.bootstrap_servers()}>"
+
     @property
     def quorum_voters(self) -> str:
         """The value of ``controller.quorum.voters``."""

@@ -60,6 +60,9 @@ class OwnedNode:
             folder.mkdir(parents=True, exist_ok=True)
         self.hosts.write_text(around.addresses.hosts_file(spec.name))
 
+    def __repr__(self) -> str:
+        return f"<node {self.name}, Kafka {self.distribution.version}>"
+
     @property
     def stands_still(self) -> bool:
         """Whether the kernel has stopped the process (state T); one that has ended is not."""

@@ -70,3 +70,63 @@ def test_a_provider_that_fails_ends_one_test_and_not_the_session(
     result.stdout.fnmatch_lines(["broker-0 does not answer"])
     if broken == "dump_threads":
         result.stdout.fnmatch_lines(["INCONCLUSIVE *test_it*"])
+
+
+QUIET_DEBUGGER = """
+import pdb
+
+class Quiet(pdb.Pdb):
+    def interaction(self, *arguments, **options):
+        print("PROMPT")
+
+    def set_trace(self, *arguments, **options):
+        print("PROMPT")
+"""
+
+
+@pytest.mark.usefixtures("on_fakes")
+@pytest.mark.parametrize("body", ["assert False", "breakpoint()"])
+def test_a_debugger_shows_where_the_cluster_is(pytester: pytest.Pytester, body: str) -> None:
+    """Above its prompt: what clients connect to, and where the logs are."""
+    pytester.makepyfile(quiet=QUIET_DEBUGGER)
+    pytester.syspathinsert()
+    pytester.makepyfile(f"def test_it(kmigrate_run):\n    {body}\n\ndef test_other():\n    assert False\n")
+    result = pytester.runpytest_inprocess(*QUIET, "--pdb", "--pdbcls", "quiet:Quiet", "-s")
+    result.stdout.fnmatch_lines(
+        [
+            "kmigrate: the cluster of test_it stays up while you debug",
+            "  bootstrap servers: 127.*:*",
+            "  logs:              *reports/runs/*/logs",
+            "PROMPT",
+        ]
+    )
+    assert result.stdout.str().count("stays up while you debug") == 1
+
+
+@pytest.mark.usefixtures("on_fakes")
+def test_the_end_names_the_reason_and_the_timeline(pytester: pytest.Pytester) -> None:
+    """A verdict that could not be reached has its first check with the reason; the page of the worst run is named."""
+    pytester.makepyfile(f"import pytest\n\n{LATER}def test_it(kmigrate_run, verify):\n    verify()\n")
+    result = pytester.runpytest_inprocess(*QUIET)
+    result.stdout.fnmatch_lines(
+        [
+            "INCONCLUSIVE  test_it  reports/runs/*",
+            "              no_unexpected_death: no node was started",
+            "what happened, on one clock: reports/runs/*/timeline.html",
+        ],
+        consecutive=True,
+    )
+
+
+@pytest.mark.usefixtures("on_fakes")
+def test_what_a_debugger_prints_of_a_cluster_is_readable(pytester: pytest.Pytester) -> None:
+    """Its topology, size and address; no address in memory."""
+    pytester.makepyfile(
+        """
+        def test_it(kmigrate_run, cluster):
+            assert repr(cluster).startswith("<cluster zk1-broker3-controller3 of 7 nodes at 127.")
+            assert repr(kmigrate_run).startswith("<run reports/runs/")
+            assert repr(cluster.node("broker-0")) == "<node broker-0, Kafka 3.9.1>"
+        """
+    )
+    pytester.runpytest_inprocess(*QUIET).assert_outcomes(passed=1, errors=1)  # which called no verify
