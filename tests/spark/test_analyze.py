@@ -108,7 +108,7 @@ def test_what_could_not_be_read_is_listed(report: dict[str, Any]) -> None:
 
 def test_the_bug_and_the_evidence_are_summed_up(report: dict[str, Any]) -> None:
     """The named Kafka bug is a concern of its own; acknowledged records are added up over all runs."""
-    assert (report["attention"][0]["level"], report["attention"][0]["title"]) == ("BUG", "KAFKA-16121")
+    assert (report["attention"][0]["level"], report["attention"][0]["title"]) == ("DEFECT", "KAFKA-16121")
     (lost,) = [row for row in report["consistency"] if row["check"] == "no_acked_record_lost"]
     assert lost["facts"] == {"acknowledged": {"total": 3_000.0, "largest": 1_000.0}}
 
