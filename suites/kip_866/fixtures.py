@@ -27,6 +27,7 @@ __all__ = [
     "join",
     "migration",
     "new_producer_ids",
+    "notified",
     "old_versions_taken",
     "password_of",
     "quorum_leader",
@@ -73,6 +74,21 @@ def old_versions_taken(admin_of: "Callable[[str], Peer]") -> "Callable[[str], di
 def quorum_leader(kmigrate_run: "Run") -> "Callable[[], str | None]":
     """``quorum_leader()``: the controller that leads the quorum, in charge of the cluster or not; None without one."""
     return kmigrate_run.view.quorum_leader
+
+
+@pytest.fixture
+@needing(Capability.ZNODES)
+def notified(kmigrate_run: "Run") -> "Callable[[], str | None]":
+    """``notified()``: whose config has changed last, by the notification that brokers in ZooKeeper mode read."""
+    import json
+
+    def last() -> str | None:
+        path = "/config/changes"
+        names = sorted(kmigrate_run.scene.znodes.children(path))
+        held = kmigrate_run.scene.znodes.get(f"{path}/{names[-1]}") if names else None
+        return str(json.loads(held)["entity_path"]) if held else None
+
+    return last
 
 
 @pytest.fixture

@@ -207,6 +207,35 @@ def test_broker_gives_up_a_replica_that_was_moved_away_meanwhile(
     verify_clients()
 
 
+@pytest.mark.known_bug("KAFKA-14616")
+@pytest.mark.starts_at("ALL_KRAFT")
+@pytest.mark.requirement("K866-TEST-broker-failures")
+def test_broker_in_kraft_mode_follows_a_topic_that_was_made_again_meanwhile(
+    workload, inject, created, admin_of, in_sync, expect, verify_clients
+):
+    """A topic is deleted and made again while a broker is down; its disk holds a replica of the former one."""
+    workload.await_committed(3)
+    created("again", partitions=1, replication=3)
+    expect("in-sync replicas of again", lambda: in_sync("again"), equals=[[0, 1, 2]], kind=None)
+
+    with inject(Kill(targets.node("broker-2"))):
+        expect(
+            "the answer to the deletion of the topic",
+            lambda: raw_admin.delete_topics_at(admin_of("broker-0"), ["again"]),
+            equals={"again": "NONE"},
+            kind=None,
+        )
+        created("again", partitions=1, replication=3)
+    expect(
+        "in-sync replicas of again, which was made again",
+        lambda: in_sync("again"),
+        equals=[[0, 1, 2]],
+        kind=Kind.LIVENESS,
+    )
+    workload.await_acked(500)
+    verify_clients()
+
+
 @pytest.mark.topology("zk1-broker3-controller3-mixed")
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_of_an_older_release_dies_in_dual_write(workload, cluster_metadata, migration, inject, verify_clients):

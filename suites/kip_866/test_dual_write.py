@@ -5,12 +5,13 @@ One scene: tests that begin with the same metadata share a cluster. Each changes
 
 import pytest
 
-from pytest_kmigrate import Kind, Phase, Role, Slow, checks, moves, procedure, raw_admin, targets
+from pytest_kmigrate import Kind, MetadataChange, Phase, Role, Slow, checks, moves, procedure, raw_admin, targets
 from pytest_kmigrate.wire.producing import produce_at
 
 pytestmark = pytest.mark.scene
 
 MOST_BYTES = "max.message.bytes"
+OF_FOUR, FOUR_ACLS = "Topic:LITERAL:of-four", [f"User:{name}|*|Read|Allow" for name in ("ann", "bob", "cleo", "dan")]
 IN_FLIGHT = "zookeeper.max.in.flight.requests"
 LATENCY_MS = 150
 ADMIN = ["K866-FWD-all-admin", "K866-PRE-normal-after"]
@@ -165,10 +166,30 @@ def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_met
     )
 
 
+@pytest.mark.since("3.5.0")  # of ACLs in a migration
+@pytest.mark.known_bug("apache/kafka#15327")
+@pytest.mark.starts_at("HYBRID", filled=True)
+@pytest.mark.requirement("K866-DW-acls")
+def test_acls_that_are_left_of_several_stay_in_zookeeper(workload, cluster_metadata, verify_clients):
+    """Four ACLs of one resource are made in dual write, and one is taken away: ZooKeeper has the three others."""
+    cluster_metadata.make(*(MetadataChange("set-acl", OF_FOUR, {"binding": each}) for each in FOUR_ACLS))
+    cluster_metadata.settle("made")
+    cluster_metadata.make(MetadataChange("remove-acl", OF_FOUR, {"binding": FOUR_ACLS[1]}))
+    workload.await_acked(500)
+    workload.await_consumed(500)
+    cluster_metadata.settle("left", within_s=10)
+    verify_clients(
+        checks.metadata_equivalent("made-log", "made-zookeeper", families=("acls",)),
+        checks.metadata_equivalent("left-log", "left-zookeeper", families=("acls",)),
+        checks.acknowledged_metadata_changes_present("left-zookeeper"),
+    )
+
+
+@pytest.mark.known_bug("KAFKA-16428")
 @pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-DW-topic-config", "K866-DW-broker-config", "K866-DW-watch-acl")
 def test_configs_changed_in_dual_write_are_in_force_on_brokers_in_zookeeper_mode(
-    workload, admin_of, config_of, created, expect, verify_clients
+    workload, admin_of, config_of, created, notified, expect, verify_clients
 ):
     """A leader obeys a limit of its topic, and lets go of it again; a broker has its own config, by its own word."""
     leader = f"broker-{created('limited', partitions=1, replication=1).partitions[0].replicas[0]}"
@@ -183,6 +204,13 @@ def test_configs_changed_in_dual_write_are_in_force_on_brokers_in_zookeeper_mode
             requirements=["K866-DW-topic-config", "K866-DW-watch-acl"],
         )
     raw_admin.alter_broker_config_at(admin_of("broker-0"), 1, {"log.cleaner.backoff.ms": "20000"})
+    expect(
+        "whose config has changed last, as ZooKeeper names it to brokers",
+        notified,
+        equals="brokers/1",
+        within_s=15,
+        requirements=["K866-DW-watch-acl"],
+    )
     expect(
         "the config that broker-1 has in force",
         lambda: config_of("broker-1")["log.cleaner.backoff.ms"],

@@ -11,6 +11,7 @@ from pytest_kmigrate import (
     Kill,
     Kind,
     MetadataChange,
+    Pause,
     Phase,
     Role,
     Stream,
@@ -23,6 +24,8 @@ from pytest_kmigrate import (
 pytestmark = pytest.mark.scene
 
 SOON_GIVING_UP = {"zookeeper.connection.timeout.ms": "3000"}
+LONGER_THAN_A_SESSION = 13_000
+"""Acknowledged writes of 26 s at least; a controller's session is 18 s, and ZooKeeper ends it within 2 s more."""
 RATES = [float(1_000_000 + number) for number in range(300)]
 
 
@@ -92,6 +95,35 @@ def test_dual_write_goes_on_after_a_session_expired(workload, cluster_metadata, 
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
+
+
+@pytest.mark.spoils
+@pytest.mark.known_bug("kmigrate-35")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement(
+    "K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable", "K866-ZNODE-controller-every-election"
+)
+def test_a_controller_whose_session_has_expired_takes_over_when_it_is_elected(
+    workload, cluster_metadata, migration, inject, in_control, expect, verify_clients
+):
+    """Controllers are cut off from ZooKeeper for longer than their sessions, and another one is elected meanwhile."""
+    workload.await_acked(500)
+    with inject(Pause(targets.active_controller())):
+        with inject(Cut(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER))):
+            successor = migration.await_new_active_controller()
+            workload.await_acked(LONGER_THAN_A_SESSION)
+        expect(
+            "who holds /controller",
+            in_control,
+            equals=successor,
+            within_s=20,
+            kind=Kind.LIVENESS,
+            requirements=["K866-ZNODE-controller-every-election", "K866-TEST-zk-unavailable"],
+        )
+        cluster_metadata.settle("after", within_s=10)
+    workload.await_acked(500)
+
+    verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper"))
 
 
 @pytest.mark.starts_at("HYBRID")

@@ -1,0 +1,28 @@
+"""KAFKA-16428: a notification of a changed config names what brokers in ZooKeeper mode cannot read."""
+
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, claims_of
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_CHANGES = "/config/changes/"
+_LEARNED = "K866-DW-watch-acl"
+_BEFORE_NS = 5_000_000_000
+"""A change is written to ZooKeeper at most so long before a test begins to look for its effect."""
+
+
+@diagnosis("KAFKA-16428")
+def notification_names_an_option(history: History, verdict: Verdict) -> bool:
+    """The change that a test waited for was announced as ``Some(kind)/name``, as the watch of ZooKeeper saw it.
+
+    It explains what brokers did not learn of in this time by a notification.
+    """
+    return all_unmet(history, verdict, lambda event: _is_unreadable(history, event))
+
+
+def _is_unreadable(history: History, event: Event) -> bool:
+    from_ns = event.at_ns - int(str(event.data.get("took_ms", 0))) * 1_000_000 - _BEFORE_NS
+    seen = [each for each in history.znodes if each.path.startswith(_CHANGES) and from_ns <= each.at_ns <= event.at_ns]
+    announced = [str(each.data) for each in seen if each.data]
+    return _LEARNED in claims_of(history, event) and bool(announced) and all('"Some(' in data for data in announced)

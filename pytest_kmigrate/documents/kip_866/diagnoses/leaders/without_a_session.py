@@ -1,0 +1,119 @@
+"""kmigrate-35: a controller became the leader while its ZooKeeper session had expired, and never takes over."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet
+from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.metadata.changes import admissible_states
+from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
+from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.verdict import Verdict
+
+_FAILED = ("Encountered ZooKeeper error during event KRaftLeaderEvent", "Unhandled error in KRaftLeaderEvent")
+_EXPIRED = "ZooKeeperClient KRaft Migration] Session expired."
+_WENT_ON = "transitioning from INACTIVE to "
+_BEFORE_NS = 10_000_000_000
+"""What the former leader did not come to write before it lost the leadership is owed by this one."""
+_MOVING = frozenset({"isr", "leader", "leader_epoch", "partition_epoch", "controller_epoch"})
+"""What changes of a partition without any client's request."""
+
+
+@dataclass(frozen=True)
+class _Reign:
+    """The time for which a controller led, and its driver did not."""
+
+    node: str
+    from_ns: int
+    to_ns: int
+
+    def holds(self, at_ns: int) -> bool:
+        """Whether something falls in it."""
+        return self.from_ns <= at_ns <= self.to_ns
+
+    def owes(self, at_ns: int) -> bool:
+        """Whether what was acknowledged at this time was this leader's to write."""
+        return self.from_ns - _BEFORE_NS <= at_ns <= self.to_ns
+
+
+@diagnosis("kmigrate-35")
+def leader_without_a_session_never_took_over(history: History, verdict: Verdict) -> bool:
+    """The leader's event failed with an expired session, its driver stayed inactive, and it never claimed its znode.
+
+    It explains, while this controller leads, that another one is in ``/controller``, and that ZooKeeper lacks what was
+    acknowledged since it was elected, or leaders and in-sync replicas as they have been since.
+    """
+    reigns = _reigns(history)
+    if not reigns:
+        return False
+    wrong = wrong_in(history, verdict)
+    if wrong is None:
+        return all_unmet(history, verdict, lambda event: any(_is_held_by_another(each, event) for each in reigns))
+    return any(_was_owed(history, verdict, wrong, each) for each in reigns)
+
+
+def _reigns(history: History) -> list[_Reign]:
+    """The last reign of each controller whose driver stayed inactive in it."""
+    changes = history.of(EventKind.ACTIVE_CONTROLLER)
+    spans = pairwise([*((str(each.node), each.at_ns) for each in changes), ("", history.end_ns)])
+    last = {node: _Reign(node, from_ns, to_ns) for (node, from_ns), (_, to_ns) in spans}
+    return [
+        each for each in last.values() if _stays_inactive(log_of(history, each.node)) and not _claims(history, each)
+    ]
+
+
+def _stays_inactive(log: str) -> bool:
+    at = max(log.rfind(each) for each in _FAILED)
+    return at >= 0 and _EXPIRED in log and _WENT_ON not in log[at:]
+
+
+def _claims(history: History, reign: _Reign) -> bool:
+    held = [held_in(each) for each in history.znodes if each.path == CONTROLLER and reign.holds(each.at_ns)]
+    return any(f"controller-{each.get('brokerid')}" == reign.node for each in held)
+
+
+def _is_held_by_another(reign: _Reign, event: Event) -> bool:
+    """Whether an expectation names this controller as it leads, and another controller was observed."""
+    expected, observed = event.data.get("expected"), str(event.data.get("observed"))
+    is_other = observed.startswith("controller-") and observed != reign.node
+    return expected == reign.node and is_other and reign.holds(event.at_ns)
+
+
+def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -> bool:
+    """Whether all that is wrong is ZooKeeper's, looked at in this reign, and changed when this leader had to write."""
+    images = {label: history.images[label] for label in verdict.listed("images")}
+    behind = [label for label, image in images.items() if image.source == "zookeeper"]
+    taken = snapshot(history, behind[0]) if len(behind) == 1 else None
+    if taken is None or not reign.holds(taken.at_ns):
+        return False
+    states = admissible_states(changes_before(history, behind[0]))
+    owed = {(state.family, state.slot[1]) for state in states if reign.owes(state.last.at_ns)}
+    made = {state.slot[1] for state in states if state.family == "topics" and reign.owes(state.last.at_ns)}
+    places = wrong.places | {each.place for each in wrong.all_lost}
+    moved = {("partitions", key) for key in _moved(images[behind[0]].partitions, images, behind[0])}
+    moved |= {place for place in places if place[0] == "partitions" and place[1].rpartition("-")[0] in made}
+    return bool(places) and places <= owed | moved
+
+
+def _moved(stale: Mapping[str, Mapping[str, object]], images: Mapping[str, MetadataImage], behind: str) -> set[str]:
+    """The partitions that ZooKeeper has as they were: nothing but leader and in-sync replicas differs, and is older."""
+    others = [image.partitions for label, image in images.items() if label != behind]
+    return {
+        key
+        for key, held in stale.items()
+        for partitions in others
+        if key in partitions and _is_older(held, partitions[key])
+    }
+
+
+def _is_older(held: Mapping[str, object], now: Mapping[str, object]) -> bool:
+    differing = {name for name in {*held, *now} if held.get(name) != now.get(name)}
+    before, since = held.get("leader_epoch"), now.get("leader_epoch")
+    return differing <= _MOVING and isinstance(before, int) and isinstance(since, int) and before <= since

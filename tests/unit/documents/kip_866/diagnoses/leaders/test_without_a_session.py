@@ -1,0 +1,140 @@
+"""Facts about a leader whose ZooKeeper session had expired as it was elected, and that never takes over."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
+from tests.unit.checkers.histories import change, event, znode
+from tests.unit.checkers.images import FULL
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    CONTROLLERS,
+    named,
+    named_of_expectations,
+    seen_at_last,
+    started,
+    unmet,
+)
+
+ENDED = "INFO [ZooKeeperClient KRaft Migration] Session expired. (kafka.zookeeper.ZooKeeperClient)\n"
+DRIVER = "INFO [KRaftMigrationDriver id=3001] "
+FAILED = f"{DRIVER}Encountered ZooKeeper error during event KRaftLeaderEvent. Will retry. (KRaftMigrationDriver)\n"
+WENT_ON = f"{DRIVER}3001 transitioning from INACTIVE to WAIT_FOR_CONTROLLER_QUORUM state (KRaftMigrationDriver)\n"
+STUCK = ENDED + FAILED
+ELECTED_MS = 20_000
+
+
+def active(at_ms: int, node: str) -> Event:
+    """A node that was seen to become the active controller."""
+    return event(EventKind.ACTIVE_CONTROLLER, at_ms, node, controller=node)
+
+
+ELECTIONS = [active(1_000, "controller-3000"), active(ELECTED_MS, "controller-3001")]
+SUCCEEDED = [*ELECTIONS, active(40_000, "controller-3002")]
+CLAIM = znode(21_000, "/controller", json.dumps({"brokerid": 3001, "kraftControllerEpoch": 5}))
+HOLDER = unmet(50_000, "x", expected="controller-3001", observed="controller-3000")
+NOT_ITS = unmet(50_000, "x", expected="controller-3002", observed="controller-3000")
+NO_ONE = unmet(50_000, "x", expected="controller-3001", observed="None")
+MEANWHILE, LONG_BEFORE = (change(at, "alter-config", "broker:1", wanted={"a": "2"}) for at in (30_000, 5_000))
+HAS = MetadataImage("metadata-log", known=FULL.known, configs={"broker:1": {"a": "2"}})
+LACKS = MetadataImage("zookeeper", known=FULL.known)
+BUG = ("kmigrate-35",)
+
+
+def a_run(
+    events: Sequence[Event],
+    log: str = STUCK,
+    log_image: MetadataImage = HAS,
+    zookeeper: MetadataImage = LACKS,
+    **more: Any,
+) -> History:
+    """A run at whose end ZooKeeper is looked at beside the log."""
+    images = {"log": log_image, "zookeeper": zookeeper}
+    return seen_at_last(images, *started(*CONTROLLERS), *events, logs={"controller-3001": log}, **more)
+
+
+@pytest.mark.parametrize(
+    ("events", "log", "claims", "bugs"),
+    [
+        ([*ELECTIONS, HOLDER], STUCK, [], BUG),
+        ([*ELECTIONS, HOLDER], FAILED, [], ()),
+        ([*ELECTIONS, HOLDER], ENDED, [], ()),
+        ([*ELECTIONS, HOLDER], STUCK + WENT_ON, [], ()),
+        ([*ELECTIONS, HOLDER], STUCK, [CLAIM], ()),
+        ([*SUCCEEDED, HOLDER], STUCK, [], ()),
+        ([*ELECTIONS, NOT_ITS], STUCK, [], ()),
+        ([*ELECTIONS, NO_ONE], STUCK, [], ()),
+        ([*ELECTIONS, HOLDER, NOT_ITS], STUCK, [], ()),
+    ],
+    ids=[
+        "it never claims",
+        "no session ended",
+        "its event did not fail",
+        "it went on",
+        "it claimed",
+        "another one leads by then",
+        "another one was to claim",
+        "no one is in charge",
+        "another expectation is unmet as well",
+    ],
+)
+def test_a_claim_that_never_comes_is_named(
+    events: list[Event], log: str, claims: list[Any], bugs: tuple[str, ...]
+) -> None:
+    """The controller leads, its event failed with the session, and its driver did not go on."""
+    assert named_of_expectations(a_run(events, log, znodes=claims)) == bugs
+
+
+@pytest.mark.parametrize(
+    ("events", "log", "beside", "is_named"),
+    [
+        ([*ELECTIONS, MEANWHILE], STUCK, {}, True),
+        ([*ELECTIONS, LONG_BEFORE], STUCK, {}, False),
+        ([*ELECTIONS, MEANWHILE], STUCK + WENT_ON, {}, False),
+        ([*SUCCEEDED, MEANWHILE], STUCK, {}, False),
+        ([*ELECTIONS, MEANWHILE], STUCK, {"acls": {"Topic:LITERAL:a": ["b"]}}, False),
+        ([MEANWHILE], STUCK, {}, False),
+    ],
+    ids=["meanwhile", "long before", "it went on", "another one leads", "another object is lost", "never elected"],
+)
+def test_what_was_acknowledged_meanwhile_is_lost_by_it(
+    events: list[Event], log: str, beside: dict[str, Any], *, is_named: bool
+) -> None:
+    """What ZooKeeper lacks was acknowledged when this controller led; what it lost before, or beside it, stays red."""
+    with_it = MetadataImage("metadata-log", known=FULL.known, configs=HAS.configs, **beside)
+    run = a_run(sorted(events, key=lambda each: each.at_ns), log, with_it)
+    assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == (BUG if is_named else ())
+    if not beside:
+        found = acknowledged_metadata_changes_present.judge(run, "zookeeper")
+        assert named(run, found) == (BUG if is_named else ())
+
+
+@pytest.mark.parametrize(
+    ("held", "is_named"),
+    [
+        ({"replicas": [0, 1], "isr": [0, 1], "leader": 0, "leader_epoch": 3}, True),
+        ({"replicas": [0, 1], "isr": [0, 1], "leader": 0, "leader_epoch": 9}, False),
+        ({"replicas": [0, 2], "isr": [0, 1], "leader": 0, "leader_epoch": 3}, False),
+        (None, False),
+    ],
+    ids=["older", "newer", "other replicas", "gone"],
+)
+def test_leaders_stay_in_zookeeper_as_they_were(held: dict[str, Any] | None, *, is_named: bool) -> None:
+    """Leader and in-sync replicas change by themselves; one that is gone, or lies elsewhere, is another defect."""
+    now = {"orders-0": {"replicas": [0, 1], "isr": [1], "leader": 1, "leader_epoch": 4}}
+    topics = {"orders": {"id": "x"}}
+    log = MetadataImage("metadata-log", topics=topics, partitions=now)
+    zookeeper = MetadataImage("zookeeper", topics=topics, partitions={"orders-0": held} if held else {})
+    run = a_run(ELECTIONS, STUCK, log, zookeeper)
+    assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == (BUG if is_named else ())
+
+
+def test_of_3_4_it_is_not_named() -> None:
+    """Its event reads nothing of ZooKeeper."""
+    assert named_of_expectations(a_run([*ELECTIONS, HOLDER], kafka="3.4.1")) == ()
