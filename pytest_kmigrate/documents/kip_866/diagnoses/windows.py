@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.metadata.changes import has_failed
-from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims
+from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims, position_set
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.model.document import Window
 from pytest_kmigrate.model.event import Event, EventKind
@@ -69,12 +69,20 @@ def loaded_and_synced(history: History, written: Transaction, *changes: Event) -
     It was started after they were acknowledged, or has them from the checkpoint that it was started from.
     """
     claim = _claim_of(history, written)
-    if claim is None or not claim.is_kraft or written.at_ns > claim.transaction.at_ns + _SYNC_NS:
+    if claim is None or not claim.is_kraft or not _is_of_the_sync(history, claim, written):
         return False
     name = f"controller-{claim.controller}"
     starts = [each for each in history.of(EventKind.NODE_STARTED) if each.node == name]
     before = [each for each in starts if each.at_ns <= claim.transaction.at_ns]
     return bool(before) and all(_has_loaded(before[-1], each, claim) for each in changes)
+
+
+def _is_of_the_sync(history: History, claim: Claimed, written: Transaction) -> bool:
+    """Whether a transaction came soon after its claim, and before the offset in ``/migration`` rose: it rises last."""
+    begun = claim.transaction
+    own = [each for each in history.transactions if each.session == written.session]
+    until = [position_set(each) for each in own if begun.zxid < each.zxid <= written.zxid]
+    return len(set(until) - {None}) <= 1 and written.at_ns <= begun.at_ns + _SYNC_NS
 
 
 def _has_loaded(start: Event, change: Event, claim: Claimed) -> bool:

@@ -9,7 +9,7 @@ from pytest_kmigrate.model.history import Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import change
 from tests.unit.checkers.images import FULL
-from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged
+from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged, place
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
 
 CONFIG = {"retention.ms": "1"}
@@ -80,3 +80,16 @@ def test_a_config_that_comes_back_is_kmigrate_34(
     assert named(run, metadata_equivalent.judge(run, "log", "tree")) == bugs
     if events == [SET, DELETED]:
         assert named(run, acknowledged_metadata_changes_present.judge(run, "tree")) == bugs
+
+
+@pytest.mark.parametrize(("offset", "is_named"), [(7, True), (8, False)])
+def test_what_is_written_after_the_sync_is_another_defect(offset: int, *, is_named: bool) -> None:
+    """The sync leaves the offset as the former controller left it, and raises it when it is through."""
+    images = {
+        "log": MetadataImage("metadata-log", known=FULL.known),
+        "tree": MetadataImage("zookeeper", known=FULL.known, configs={"topic:gone": CONFIG}),
+    }
+    positions = [logged(4_100, FIRST, place(7)), logged(4_200, FIRST, place(offset))]
+    transactions = [claim(4_000), *positions, written()]
+    run = seen_at_last(images, *started(*CONTROLLERS, at_ms=3_000), SET, DELETED, transactions=transactions)
+    assert bool(named(run, metadata_equivalent.judge(run, "log", "tree"))) is is_named
