@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet_of
@@ -18,7 +19,7 @@ _UNFENCED = (
 )
 _FENCED_AND_BACK = (
     r"Fencing broker {broker} because its session"
-    rf"(?:(?!{_ANEW}).)*?(?:Replayed RemoveTopicRecord|Removed topic )"
+    rf"(?:(?!{_ANEW}).)*?(?:Replayed RemoveTopicRecord for topic |Removed topic ){{topic}}"
     rf"(?:(?!{_ANEW}).)*?{_UNFENCED}"
 )
 """Of each record two forms: controllers before 3.6 log none of those that they replay."""
@@ -29,6 +30,7 @@ _NEVER_STOPPED = (
 )
 
 _PARTITION = re.compile(r"\b[\w.-]+-\d+\b")
+_TOPIC = re.compile(r" the same topic (\S+)$")
 _STILL_HAS = (
     re.compile(r"broker-\d+ in \w+ mode reports nothing more; broker-(\d+) in ZooKeeper mode reports (?!nothing)"),
     re.compile(r"broker-(\d+) in ZooKeeper mode reports (?!nothing).+; broker-\d+ in \w+ mode reports nothing more"),
@@ -48,7 +50,7 @@ def deletion_was_missed_while_fenced(history: History, verdict: Verdict) -> bool
     """
     kept = _kept(history, verdict)
     if kept:
-        return all(_missed(history, active_at(history, at_ns), brokers) for at_ns, brokers in kept)
+        return all(_missed(history, active_at(history, each.at_ns), each) for each in kept)
     return all_unmet(history, verdict, lambda event: _was_never_stopped(history, event))
 
 
@@ -59,15 +61,24 @@ def complete_metadata_removed_nothing(history: History, verdict: Verdict) -> boo
     It explains what that broker still has, its replicas too, from the deletion on.
     """
     kept = _kept(history, verdict)
-    later = [each for each in kept if not _missed(history, active_at(history, each[0]), each[1])]
+    later = [each for each in kept if not _missed(history, active_at(history, each.at_ns), each)]
     return bool(later) and all(
-        any(_missed(history, former, brokers) for former in _active_before(history, at_ns))
-        and _removed_nothing(history, active_at(history, at_ns), brokers)
-        for at_ns, brokers in later
+        any(_missed(history, former, each) for former in _active_before(history, each.at_ns))
+        and _removed_nothing(history, active_at(history, each.at_ns), each.brokers)
+        for each in later
     )
 
 
-def _kept(history: History, verdict: Verdict) -> list[tuple[int, list[int]]]:
+@dataclass(frozen=True)
+class _Kept:
+    """Brokers that still had a deleted topic at a time; which topic it is may not be said."""
+
+    at_ns: int
+    brokers: list[int]
+    topic: str = ""
+
+
+def _kept(history: History, verdict: Verdict) -> list[_Kept]:
     """When brokers still had what was deleted, and which; nothing if the verdict is about anything else, too."""
     if verdict.check == "clients_are_told_the_same":
         found = [_still_has(each) for each in verdict.violations]
@@ -97,20 +108,21 @@ def _was_never_stopped(history: History, event: Event) -> bool:
     return all(re.search(_NEVER_STOPPED.format(broker=each), log, re.DOTALL) for each in brokers)
 
 
-def _still_has(violation: Violation) -> tuple[int, list[int]] | None:
+def _still_has(violation: Violation) -> _Kept | None:
     found = next((found for each in _STILL_HAS if (found := each.match(violation.observed))), None)
-    return (violation.at_ns or 0, [int(found[1])]) if found else None
+    topic = _TOPIC.search(violation.expected)
+    return _Kept(violation.at_ns or 0, [int(found[1])], topic[1]) if found and topic else None
 
 
-def _of_list(event: Event) -> tuple[int, list[int]] | None:
+def _of_list(event: Event) -> _Kept | None:
     both = lists_in(event)
     brokers = [each for each in both[1] if isinstance(each, int)] if both else []
-    return (event.at_ns, brokers) if both and not both[0] and brokers and len(brokers) == len(both[1]) else None
+    return _Kept(event.at_ns, brokers) if both and not both[0] and brokers and len(brokers) == len(both[1]) else None
 
 
-def _missed(history: History, controller: str, brokers: Iterable[int]) -> bool:
-    log = log_of(history, controller)
-    missed = [re.compile(_FENCED_AND_BACK.format(broker=each), re.DOTALL) for each in brokers]
+def _missed(history: History, controller: str, kept: _Kept) -> bool:
+    log, topic = log_of(history, controller), rf"{re.escape(kept.topic)}\s" if kept.topic else ""
+    missed = [re.compile(_FENCED_AND_BACK.format(broker=each, topic=topic), re.DOTALL) for each in kept.brokers]
     return all(each.search(log) for each in missed)
 
 

@@ -69,8 +69,13 @@ DOOMED = {**TOPICS, "doomed": "id; 0 leader=0 isr=0,1"}
 
 @pytest.mark.parametrize(
     ("log", "brokers", "bugs"),
-    [(MISSED, OF_THREE, ("kmigrate-13",)), (REMOVED, OF_THREE, ()), (MISSED, MIXED, ())],
-    ids=["missed", "not fenced", "in KRaft mode"],
+    [
+        (MISSED, OF_THREE, ("kmigrate-13",)),
+        (REMOVED, OF_THREE, ()),
+        (MISSED, MIXED, ()),
+        (MISSED.replace("topic doomed", "topic doomed-too"), OF_THREE, ()),
+    ],
+    ids=["missed", "not fenced", "in KRaft mode", "another topic"],
 )
 def test_clients_that_are_told_of_a_missed_deletion_are_kmigrate_13(
     log: str, brokers: list[Event], bugs: tuple[str, ...]
