@@ -28,14 +28,19 @@ def unwritten(history: History) -> list[Window]:
     """
     written_ns = [each.at_ns for each in history.znodes if each.path == MIGRATION and each.data]
     until_ns = [*(at_ns - _BEHIND_NS for at_ns in written_ns[1:]), sys.maxsize]
-    both = zip(written_ns, until_ns, strict=False)
-    return [Window(_lost_ns(history, at_ns) - _SLACK_NS, to_ns) for at_ns, to_ns in both if to_ns > at_ns]
+    before_ns = [0, *written_ns]
+    all_three = zip(before_ns, written_ns, until_ns, strict=False)
+    return [
+        Window(_made_ns(history, before, at_ns) - _SLACK_NS, to_ns)
+        for before, at_ns, to_ns in all_three
+        if to_ns > at_ns
+    ]
 
 
-def _lost_ns(history: History, written_ns: int) -> int:
-    """When a write was made that was seen at this time: before the fault in which it was seen."""
+def _made_ns(history: History, before_ns: int, written_ns: int) -> int:
+    """When a write was made: the first one that was seen since a fault began may be older than the fault."""
     healed = {each.data["fault_id"]: each.at_ns for each in history.of(EventKind.FAULT_HEALED)}
-    applied = [each for each in history.of(EventKind.FAULT_APPLIED) if each.at_ns <= written_ns]
+    applied = [each for each in history.of(EventKind.FAULT_APPLIED) if before_ns < each.at_ns <= written_ns]
     ended = [(each.at_ns, healed.get(each.data["fault_id"], written_ns)) for each in applied]
     return min([began for began, end in ended if written_ns <= end + _SEEN_WITHIN_NS], default=written_ns)
 

@@ -1,0 +1,77 @@
+"""Facts about the times in which known bugs are at work."""
+
+import json
+
+import pytest
+
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, unwritten
+from pytest_kmigrate.model.document import Window
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import ZnodeChange
+from tests.unit.checkers.histories import MS, change, event, history, znode
+
+
+def written(at_ms: int) -> ZnodeChange:
+    """A controller writes ``/migration``."""
+    return znode(at_ms, "/migration", json.dumps({"kraft_metadata_offset": at_ms, "kraft_controller_id": 3000}))
+
+
+LAST = [written(10_000), *(written(at_ms) for at_ms in range(40_000, 60_001, 1_000))]
+CUT = event(EventKind.FAULT_APPLIED, 30_000, fault_id="cut", targets=["zookeeper-1"])
+HEALED = event(EventKind.FAULT_HEALED, 35_000, fault_id="cut")
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "faults", "is_unwritten"),
+    [
+        (2_000, [], False),
+        (20_000, [], True),
+        (39_000, [], False),
+        (50_000, [], False),
+        (57_000, [], True),
+        (90_000, [], True),
+        (38_000, [], False),
+        (38_000, [CUT, HEALED], False),
+        (50_000, [CUT, HEALED], False),
+    ],
+    ids=[
+        "before the first write",
+        "long before the next write",
+        "shortly before a write",
+        "while writes go on",
+        "shortly before the last write",
+        "after the last write",
+        "just before the first of many",
+        "the same after a fault",
+        "many writes were seen after the fault",
+    ],
+)
+def test_what_no_write_follows_soon_is_not_written(at_ms: int, faults: list[Event], *, is_unwritten: bool) -> None:
+    """By ``/migration``, which every change is followed by."""
+    windows = unwritten(history(events=faults, znodes=LAST))
+    assert any(each.from_ns <= at_ms * MS <= each.to_ns for each in windows) is is_unwritten
+
+
+def test_a_run_in_which_nothing_was_written_has_no_such_time() -> None:
+    """Nobody knows what was there then."""
+    assert unwritten(history()) == []
+
+
+def test_what_was_changed_out_of_time_is_not_within() -> None:
+    """The last change that was not refused counts; of what no client changed nothing is known."""
+    events = [
+        change(1_000, "create-topic", "early"),
+        change(5_000, "create-topic", "late"),
+        change(6_000, "create-topic", "early", outcome="failed"),
+    ]
+    windows = [Window(4_000 * MS, 7_000 * MS)]
+    run = history(events=events)
+    assert are_within(run, ["late", "unheard-of"], windows)
+    assert not are_within(run, ["late", "early"], windows)
+
+
+@pytest.mark.parametrize(("faults", "is_unwritten"), [([], False), ([CUT, HEALED], True)])
+def test_a_last_write_that_was_seen_after_a_fault_may_be_older(faults: list[Event], *, is_unwritten: bool) -> None:
+    """A watcher loses ZooKeeper, too."""
+    (window,) = unwritten(history(events=faults, znodes=[written(45_000)]))
+    assert (window.from_ns <= 27_000 * MS) is is_unwritten
