@@ -6,7 +6,7 @@ from urllib.parse import quote
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.metadata.changes import has_failed
 from pytest_kmigrate.checkers.metadata.wrong import Wrong
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 
 _TOPIC_FAMILIES = ("topics", "partitions")
@@ -14,6 +14,7 @@ _FOLDERS = {"topic": "topics", "broker": "brokers"}
 _ENTITIES = {"user": "users", "client-id": "clients", "ip": "ips"}
 """Kinds of entities that have quotas, as the znodes above them are called."""
 DEFAULT = "<default>"
+_LONG_AGO_NS = -(1 << 60)
 
 
 def made_ns(history: History, wrong: Wrong) -> list[int]:
@@ -22,12 +23,22 @@ def made_ns(history: History, wrong: Wrong) -> list[int]:
     Empty where both sides have something there: what differs then, such as a leader, no client changed. Empty also
     where nothing is known of it.
     """
-    lost = [each.state.last.at_ns for each in wrong.all_lost]
+    lost = lost_ns(wrong)
     if lost:
         return lost
     if not all(_is_one_sided(history, wrong.lost, *place) for place in wrong.places):
         return []
     return [at_ns for place in wrong.places for at_ns in _changed_ns(history, *place)]
+
+
+def lost_ns(wrong: Wrong) -> list[int]:
+    """When the acknowledged changes were made that do not hold."""
+    return [changed_ns(each.state.last) for each in wrong.all_lost]
+
+
+def changed_ns(change: Event) -> int:
+    """When a change was acknowledged; that of an earlier run on the same cluster is older than anything in this one."""
+    return _LONG_AGO_NS if change.data.get("inherited") else change.at_ns
 
 
 def _is_one_sided(history: History, labels: Collection[str], family: str, key: str) -> bool:
@@ -38,7 +49,7 @@ def _is_one_sided(history: History, labels: Collection[str], family: str, key: s
 def _changed_ns(history: History, family: str, key: str) -> list[int]:
     path, subject = znode_of(history, family, key)
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == subject]
-    acknowledged = [each.at_ns for each in changes if not has_failed(each)]
+    acknowledged = [changed_ns(each) for each in changes if not has_failed(each)]
     return acknowledged[-1:] or [each.at_ns for each, _ in writes_to(history, path)][:1]
 
 

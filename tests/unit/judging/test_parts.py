@@ -121,3 +121,16 @@ def test_what_is_made_out_of_time_is_left() -> None:
     bug = of_family(ONE, "quotas")
     for window, bugs in ((Window(1_900 * MS, 2_100 * MS), (ONE,)), (Window(2_100 * MS, 9_000 * MS), ())):
         assert known(run, verdict, replace(bug, windows=lambda _, window=window: [window])) == bugs
+
+
+def test_what_an_earlier_run_made_is_older_than_any_window() -> None:
+    """On a cluster that several runs share, their changes come first, all at once."""
+    made = change(2_000, "set-quota", "user=a", wanted={"x": 1})
+    made = replace(made, data={**made.data, "inherited": True})
+    sides = {
+        "log": MetadataImage("metadata-log", quotas={"user=a": {"x": 1.0}}),
+        "zk": MetadataImage("zookeeper"),
+    }
+    run = history(events=[made, *(snapshot(50_000, each, 0) for each in sides)], images=sides, kafka="3.6.0")
+    bug = replace(of_family(ONE, "quotas"), windows=lambda _: [Window(-5_000 * MS, 9_000 * MS)])
+    assert known(run, metadata_equivalent.judge(run, "log", "zk"), bug) == ()

@@ -9,7 +9,7 @@ from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, STILL_NS, is_given_up_at
-from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
@@ -34,7 +34,8 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     label = wrong.behind(history, "zookeeper") if wrong else None
     if label is not None:
         taken = snapshot(history, label)
-        return taken is not None and _is_lost_at(history, taken.at_ns)
+        is_lost = taken is not None and _is_lost_at(history, taken.at_ns)
+        return is_lost and wrong is not None and never_written(history, wrong)
     if verdict.check == "zookeeper_lag_grows_and_falls_back":
         return _is_lost_at(history, history.end_ns)
     if verdict.check == "lag_is_the_distance":

@@ -4,13 +4,17 @@ import sys
 from collections.abc import Iterable
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
-from pytest_kmigrate.checkers.metadata.changes import has_failed
+from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
+from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
+from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
+from pytest_kmigrate.checkers.metadata.wrong import Wrong
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims, position_set
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.model.document import Window
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction
 
+_OF_ONE_ZNODE = ("topics", "configs", "quotas", "scram")
 _BEHIND_NS = 3_000_000_000
 """A change that ZooKeeper gets is there by then, and ``/migration`` with it."""
 _SLACK_NS = 5_000_000_000
@@ -45,6 +49,16 @@ def _made_ns(history: History, before_ns: int, written_ns: int) -> int:
     return min([began for began, end in ended if written_ns <= end + _SEEN_WITHIN_NS], default=written_ns)
 
 
+def never_written(history: History, wrong: Wrong) -> bool:
+    """Whether ZooKeeper's own log has no write of what it lacks since that was changed.
+
+    Of partitions it is not asked: the znode of their topic is another one.
+    """
+    lost = [each.state for each in wrong.all_lost if each.state.family in _OF_ONE_ZNODE]
+    written = [(each, writes_to(history, znode_of(history, each.family, each.slot[1])[0])) for each in lost]
+    return not any(each.at_ns > began_ns(state.last) for state, writes in written for each, _ in writes)
+
+
 def since_the_takeover(history: History) -> list[Window]:
     """From the first claim of a KRaft controller on: what is older was in ZooKeeper before."""
     claim = next(kraft_claims(history), None)
@@ -62,10 +76,10 @@ def are_within(history: History, subjects: Iterable[object], windows: Iterable[W
     last: dict[object, int] = {}
     for event in history.of(EventKind.METADATA_CHANGE):
         if not has_failed(event):
-            last[event.data.get("subject")] = event.at_ns
+            last[event.data.get("subject")] = changed_ns(event)
     spans = list(windows)
-    changed_ns = [last[each] for each in subjects if each in last]
-    return all(any(each.from_ns <= at_ns <= each.to_ns for each in spans) for at_ns in changed_ns)
+    times = [last[each] for each in subjects if each in last]
+    return all(any(each.from_ns <= at_ns <= each.to_ns for each in spans) for at_ns in times)
 
 
 def loaded_and_synced(history: History, written: Transaction, *changes: Event) -> bool:

@@ -6,8 +6,10 @@ from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
+from pytest_kmigrate.checkers.metadata.made import changed_ns, lost_ns
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import PHASE, EventKind
@@ -57,17 +59,17 @@ def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool
     if wrong is None or (behind := wrong.behind(history, "zookeeper")) is None:
         return False
     expired_ns = _expired_ns(history)
-    lost_ns = [each.state.last.at_ns for each in wrong.all_lost] or _made_ns(history, wrong, behind)
-    near = [any(abs(lost - expired) <= _AROUND_NS for expired in expired_ns) for lost in lost_ns]
+    changed = lost_ns(wrong) or _made_ns(history, wrong, behind)
+    near = [any(abs(lost - expired) <= _AROUND_NS for expired in expired_ns) for lost in changed]
     logs = [log for _, log in logs_of(history, "controller")]
     was_refused = any(_EXPIRED.search(log) or _FAILED_SINCE.search(log) for log in logs)
-    return was_refused and bool(lost_ns) and all(near)
+    return was_refused and bool(changed) and all(near) and never_written(history, wrong)
 
 
 def _made_ns(history: History, wrong: Wrong, label: str) -> list[int]:
     """When the topics were made of whose partitions an image lacks the states; none where anything else is wrong."""
     made = {
-        str(each.data["subject"]): each.at_ns
+        str(each.data["subject"]): changed_ns(each)
         for each in history.of(EventKind.METADATA_CHANGE)
         if each.data["change"] == "create-topic" and each.data["outcome"] == "ok"
     }
