@@ -65,7 +65,7 @@ def _judge(history: History, rows: ByRequirement, row: str, metric: str, samples
     counting = [each for each in asked if (each.values[f"{metric}.Count"] or 0) > 0]
     if not counting:
         return
-    took_ns = _longest_delta_ns(history, counting)
+    took_ns = _longest_delta_ns(history, asked)
     if metric != _DELTA or took_ns >= _SHORTEST_NS:
         rows.looked_at(row)
     for sample in counting:
@@ -81,12 +81,24 @@ def _judge(history: History, rows: ByRequirement, row: str, metric: str, samples
         _violate(history, rows, row, counting[-1], expected, observed)
 
 
-def _longest_delta_ns(history: History, counting: Sequence[Sample]) -> int:
-    """The longest time in which a controller wrote one change, while these samples of it were taken."""
-    since_ns, until_ns = counting[0].at_ns, counting[-1].at_ns
-    node = counting[0].node
-    spans = [(began, ended) for began, ended, writer in _deltas(history) if writer == node]
-    return max((ended - began for began, ended in spans if since_ns <= began and ended <= until_ns), default=0)
+def _longest_delta_ns(history: History, asked: Sequence[Sample]) -> int:
+    """The longest time that a controller wrote one change, which it counted as one and not as a snapshot."""
+    spans = [(began, ended) for began, ended, writer in _deltas(history) if writer == asked[0].node]
+    return max((ended - began for began, ended in spans if _is_counted(asked, began, ended)), default=0)
+
+
+def _is_counted(asked: Sequence[Sample], began_ns: int, ended_ns: int) -> bool:
+    """Whether one process reported a change more after this time than before it, and no snapshot more."""
+    before = next((each for each in reversed(asked) if each.at_ns <= began_ns), None)
+    after = next((each for each in asked if each.at_ns >= ended_ns), None)
+    if before is None or after is None:
+        return False
+    more = {metric: _count(after, metric) - _count(before, metric) for metric in _ROWS}
+    return more[_DELTA] > 0 and not any(count for metric, count in more.items() if metric != _DELTA)
+
+
+def _count(sample: Sample, metric: str) -> float:
+    return sample.values.get(f"{metric}.Count") or 0
 
 
 def _deltas(history: History) -> Iterator[tuple[int, int, str]]:

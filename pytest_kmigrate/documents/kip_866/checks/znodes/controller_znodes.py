@@ -103,7 +103,7 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
     rows.looked_at(_SCHEMA, len(written))
     rows.looked_at(_EXISTS, sum(each.is_ephemeral is not None for each in written))
     rows.looked_at(_INITIAL, sum(each.version == 0 for each in written))
-    rows.looked_at(_VALUES, sum(each.offset >= 0 for each in places))
+    rows.looked_at(_VALUES, _moves(places))
     rows.looked_at(_CONDITIONAL, _superseded(history, claims))
     rows.looked_at(_CONTROLLER_SCHEMA, len(by_kraft))
     rows.looked_at(_PERSISTENT, sum(each.is_ephemeral is not None for each in by_kraft))
@@ -119,6 +119,12 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
         f"{counted(len(claims), 'controller')} took {CONTROLLER}, {counted(len(places), 'content')} of {MIGRATION}"
     )
     return rows.verdict(f"{reported}, each as it must be", "no KRaft controller was seen to write to ZooKeeper")
+
+
+def _moves(places: Sequence[_Position]) -> int:
+    """How often the offset was raised: one that never moves is no place of what was written last."""
+    pairs = [(a, b) for a, b in pairwise(places) if a.life == b.life and a.offset >= 0]
+    return sum(b.offset > a.offset for a, b in pairs)
 
 
 def _superseded(history: History, claims: Sequence[_Claim]) -> int:

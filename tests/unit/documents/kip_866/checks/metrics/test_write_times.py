@@ -60,13 +60,18 @@ def test_releases_without_the_metrics_are_not_judged(kafka: str) -> None:
     assert set(outcomes(check.judge(run(low=-25, kafka=kafka))).values()) == {"NOT_APPLICABLE"}
 
 
-def delta_of(took_ms: int, high: float | None) -> History:
+def delta_of(took_ms: int, high: float | None, *, snapshots: float = 0) -> History:
     """A change of two transactions, so far apart in ZooKeeper's log, and the longest time that is reported."""
     first, last = logged(1_500, FIRST, TOPIC), logged(1_500 + took_ms, FIRST, TOPIC)
     written = [claim(500), logged(600, FIRST, place(100)), first, last, logged(1_510 + took_ms, FIRST, place(101))]
-    reported = run("ZkWriteDeltaTimeMs")
-    samples = [replace(each, values={**each.values, "ZkWriteDeltaTimeMs.Max": high}) for each in reported.samples]
-    return replace(reported, samples=samples, transactions=written)
+    there = run("ZkWriteDeltaTimeMs")
+    more = {"ZkWriteDeltaTimeMs.Max": high, "ZkWriteSnapshotTimeMs.Count": snapshots}
+    before, *later = there.samples
+    none_yet = replace(
+        before, values={**before.values, "ZkWriteDeltaTimeMs.Count": 0, "ZkWriteSnapshotTimeMs.Count": 0}
+    )
+    samples = [none_yet, *(replace(each, values={**each.values, **more}) for each in later)]
+    return replace(there, samples=samples, transactions=written)
 
 
 def test_the_longest_time_is_that_of_the_longest_change() -> None:
@@ -84,4 +89,5 @@ def test_a_change_that_takes_no_time_shows_no_time() -> None:
     assert not looked_at(check.judge(delta_of(10, high=0)))
     assert not looked_at(check.judge(delta_of(1_100, high=0))), "one may have been given up, and another begun"
     assert not looked_at(check.judge(run("ZkWriteDeltaTimeMs")))
+    assert DELTA not in looked_at(check.judge(delta_of(300, high=0, snapshots=1))), "it may have been a snapshot"
     assert looked_at(check.judge(run())) == {SNAPSHOT: "CONFORMS"}

@@ -242,3 +242,13 @@ def test_what_a_watch_did_not_tell_is_not_looked_at() -> None:
 
 def _judged(*more: ZnodeChange) -> tuple[About, ...]:
     return controller_znodes_tell_who_and_how_far.judge(seen(*WAY, *more)).about
+
+
+def test_a_position_that_never_moves_is_none_of_what_was_written_last() -> None:
+    """Vacuous for that row alone: the schema is right, and the controller is the one in office."""
+    same = [CREATED, claim(20), place(22, 55), place(30, 55)]
+    seen_of = {each.requirement: each.seen for each in controller_znodes_tell_who_and_how_far.judge(seen(*same)).about}
+    assert seen_of["K866-ZNODE-migration-values"] == 0
+    assert seen_of["K866-ZNODE-migration-schema"] > 0
+    moved = controller_znodes_tell_who_and_how_far.judge(seen(*same, place(31, 56))).about
+    assert {each.requirement: each.seen for each in moved}["K866-ZNODE-migration-values"] == 1
