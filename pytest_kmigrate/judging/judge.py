@@ -119,7 +119,7 @@ def each_check(trial: Trial, _: list[Verdict]) -> list[Verdict]:
 def without_what_is_ours(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
     """2. What did not happen in time on a machine, or in a harness, that lacked something is not Kafka's."""
     lacking = spared(trial.history)
-    return [not_blamed(each, lacking.kind, lacking.text) for each in verdicts] if lacking else verdicts
+    return [not_blamed(each, lacking) for each in verdicts] if lacking else verdicts
 
 
 def with_claims_left(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:

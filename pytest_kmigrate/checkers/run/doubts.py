@@ -41,22 +41,31 @@ def doubts(history: History) -> list[Doubt]:
     ]
 
 
-def not_blamed(verdict: Verdict, kind: Kind, because: str) -> Verdict:
+def not_blamed(verdict: Verdict, lacking: Doubt) -> Verdict:
     """The verdict of a run that lacked part of its machine or harness: what did not come in time is not Kafka's.
 
-    Such a violation becomes INCONCLUSIVE of this kind (INFRA, HARNESS).
+    Such a violation becomes INCONCLUSIVE. So does one of safety that was seen when a part was lost, and not before: a
+    check of how things are at the end has looked in the midst.
     """
-    verdict = verdict.about_each(_not_blamed(each, kind, because) for each in verdict.about)
-    if (verdict.outcome, verdict.kind) != (Outcome.VIOLATES, Kind.LIVENESS):
+    is_cut = lacking.kind is Kind.HARNESS and _is_at_the_end(verdict, lacking.event.at_ns)
+    verdict = verdict.about_each(_not_blamed(each, lacking, is_cut=is_cut) for each in verdict.about)
+    if verdict.outcome is not Outcome.VIOLATES or not (is_cut or verdict.kind is Kind.LIVENESS):
         return verdict
-    text = f"{because} - so Kafka is not to blame that {verdict.summary}"
-    return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=text, violations=(), count=0)
+    text = f"{lacking.text} - so Kafka is not to blame that {verdict.summary}"
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=lacking.kind, summary=text, violations=(), count=0)
 
 
-def _not_blamed(about: About, kind: Kind, because: str) -> About:
-    if (about.outcome, about.kind) != (Outcome.VIOLATES, Kind.LIVENESS):
+def _not_blamed(about: About, lacking: Doubt, *, is_cut: bool) -> About:
+    if about.outcome is not Outcome.VIOLATES or not (is_cut or about.kind is Kind.LIVENESS):
         return about
-    return replace(about, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=because, observed=(), awaited=())
+    return replace(
+        about, outcome=Outcome.INCONCLUSIVE, kind=lacking.kind, summary=lacking.text, observed=(), awaited=()
+    )
+
+
+def _is_at_the_end(verdict: Verdict, end_ns: int) -> bool:
+    seen = [each.at_ns for each in verdict.violations]
+    return bool(seen) and len(seen) == verdict.count and all(at_ns is not None and at_ns >= end_ns for at_ns in seen)
 
 
 def spared(history: History) -> Doubt | None:

@@ -2,12 +2,13 @@
 
 import pytest
 
+from pytest_kmigrate.checkers.run.doubts import not_blamed, spared
 from pytest_kmigrate.checkers.run.losses import until_loss
 from pytest_kmigrate.judging.judge import judged, outcome_of
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.operations import OperationOutcome
-from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.model.verdict import Kind, Outcome, Violation, violates
 from tests.unit.checkers.histories import MS, Row, event, history, read_back, sent
 
 S = 1000
@@ -54,6 +55,16 @@ def test_a_violation_of_safety_stands_if_it_was_seen_before(at_ms: int, outcome:
     """What a test found wrong at 3 s counts if the links were there until then."""
     wrong = ExpectationEnded("topics", 3, 2, met=False, kind="SAFETY", within_s=1, took_ms=1).event(0, 3 * S * MS, None)
     assert outcome_of(judged(history(ACKED, sorted([wrong, lost(at_ms), CHECKS], key=_time)))) is outcome
+
+
+def test_a_state_that_was_looked_at_in_the_midst_violates_nothing() -> None:
+    """A check of how things are at the end looks at the moment of the loss."""
+    for at_ms, outcome in ((9_499, Outcome.VIOLATES), (9_500, Outcome.INCONCLUSIVE)):
+        verdict = violates("as_it_ends", Kind.SAFETY, [Violation("even", "odd", at_ms * MS)]).speaking_for("ROW")
+        doubt = spared(history(ACKED, [lost(9_500)]))
+        assert doubt is not None
+        found = not_blamed(verdict, doubt)
+        assert (found.outcome, found.about[0].outcome) == (outcome, outcome)
 
 
 def test_deaths_that_follow_a_loss_are_not_judged() -> None:
