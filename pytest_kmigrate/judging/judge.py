@@ -1,5 +1,6 @@
 """Judges a run from its folder alone: the same for a run just ended and for one of last year."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -62,6 +63,8 @@ class Trial:
 
     history: History
     """Up to the moment in which a part of the harness was lost, if one was."""
+    whole: History
+    """All that was recorded."""
     of: Document
     asked: Sequence[Check]
     checkers: CheckersByName
@@ -86,7 +89,7 @@ def judge(
     Each has an outcome for each requirement it speaks for. ``of``: the document that judges, if not the run's own.
     WrongUseError for a check of no known name.
     """
-    trial = Trial(until_loss(history), of or document(history.header.profile), asked, checkers)
+    trial = Trial(until_loss(history), history, of or document(history.header.profile), asked, checkers)
     return reduce(lambda verdicts, step: step(trial, verdicts), STEPS, [])
 
 
@@ -94,7 +97,7 @@ def judged(history: History) -> list[Verdict]:
     """The verdicts on a history; of a test that ended before it asked for any, at best inconclusive ones."""
     checkers = by_name([*general_checkers(), *document(history.header.profile).checks])
     asked, of = recorded_checks(history), document(history.header.profile)
-    trial = Trial(until_loss(history), of, asked, checkers, was_asked=bool(history.of(EventKind.CHECKS)))
+    trial = Trial(until_loss(history), history, of, asked, checkers, was_asked=bool(history.of(EventKind.CHECKS)))
     return reduce(lambda verdicts, step: step(trial, verdicts), (*STEPS, *AT_THE_END), [])
 
 
@@ -119,7 +122,18 @@ def each_check(trial: Trial, _: list[Verdict]) -> list[Verdict]:
 def without_what_is_ours(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
     """2. What did not happen in time on a machine, or in a harness, that lacked something is not Kafka's."""
     lacking = spared(trial.history)
-    return [not_blamed(each, lacking) for each in verdicts] if lacking else verdicts
+    if lacking is None:
+        return verdicts
+    still = _observed_in_the_whole(trial) if trial.history is not trial.whole else {}
+    return [not_blamed(each, lacking, still.get(each.check, ())) for each in verdicts]
+
+
+def _observed_in_the_whole(trial: Trial) -> Mapping[str, set[str]]:
+    """By check, what violates it in the run with all that was recorded after a part of the harness was lost."""
+    found = defaultdict[str, set[str]](set)
+    for verdict in each_check(replace(trial, history=trial.whole), []):
+        found[verdict.check] |= {each.observed for each in verdict.violations}
+    return found
 
 
 def with_claims_left(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:

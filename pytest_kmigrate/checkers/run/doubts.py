@@ -1,6 +1,6 @@
 """Doubts: events that make a CONFORMS verdict untrustworthy."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_kmigrate.checkers.evidence.moments import targets_of
@@ -41,13 +41,14 @@ def doubts(history: History) -> list[Doubt]:
     ]
 
 
-def not_blamed(verdict: Verdict, lacking: Doubt) -> Verdict:
+def not_blamed(verdict: Verdict, lacking: Doubt, still: Collection[str] = ()) -> Verdict:
     """The verdict of a run that lacked part of its machine or harness: what did not come in time is not Kafka's.
 
-    Such a violation becomes INCONCLUSIVE. So does one of safety that was seen when a part was lost, and not before: a
-    check of how things are at the end has looked in the midst.
+    Such a violation becomes INCONCLUSIVE. Where a part of the harness was lost, so does one of safety, unless it was
+    seen before that moment and the whole run shows it, too. ``still``: what the same check observes in the whole run.
+    Otherwise a check has looked in the midst, at how things are at the end, or has missed what was recorded later.
     """
-    is_cut = lacking.kind is Kind.HARNESS and _is_at_the_end(verdict, lacking.event.at_ns)
+    is_cut = lacking.kind is Kind.HARNESS and not _stands(verdict, lacking.event.at_ns, still)
     verdict = verdict.about_each(_not_blamed(each, lacking, is_cut=is_cut) for each in verdict.about)
     if verdict.outcome is not Outcome.VIOLATES or not (is_cut or verdict.kind is Kind.LIVENESS):
         return verdict
@@ -63,9 +64,9 @@ def _not_blamed(about: About, lacking: Doubt, *, is_cut: bool) -> About:
     )
 
 
-def _is_at_the_end(verdict: Verdict, end_ns: int) -> bool:
-    seen = [each.at_ns for each in verdict.violations]
-    return bool(seen) and len(seen) == verdict.count and all(at_ns is not None and at_ns >= end_ns for at_ns in seen)
+def _stands(verdict: Verdict, end_ns: int, still: Collection[str]) -> bool:
+    before = [each for each in verdict.violations if each.at_ns is None or each.at_ns < end_ns]
+    return any(each.observed in still for each in before)
 
 
 def spared(history: History) -> Doubt | None:

@@ -57,14 +57,21 @@ def test_a_violation_of_safety_stands_if_it_was_seen_before(at_ms: int, outcome:
     assert outcome_of(judged(history(ACKED, sorted([wrong, lost(at_ms), CHECKS], key=_time)))) is outcome
 
 
-def test_a_state_that_was_looked_at_in_the_midst_violates_nothing() -> None:
-    """A check of how things are at the end looks at the moment of the loss."""
-    for at_ms, outcome in ((9_499, Outcome.VIOLATES), (9_500, Outcome.INCONCLUSIVE)):
-        verdict = violates("as_it_ends", Kind.SAFETY, [Violation("even", "odd", at_ms * MS)]).speaking_for("ROW")
-        doubt = spared(history(ACKED, [lost(9_500)]))
-        assert doubt is not None
-        found = not_blamed(verdict, doubt)
-        assert (found.outcome, found.about[0].outcome) == (outcome, outcome)
+@pytest.mark.parametrize(
+    ("at_ms", "still", "outcome"),
+    [
+        (9_499, "odd", Outcome.VIOLATES),
+        (9_500, "odd", Outcome.INCONCLUSIVE),  # how things were at the end, in the midst of a change
+        (9_499, "even", Outcome.INCONCLUSIVE),  # what was recorded later shows that nothing was wrong
+    ],
+)
+def test_a_violation_of_safety_is_seen_before_and_in_the_whole_run(at_ms: int, still: str, outcome: Outcome) -> None:
+    """Otherwise the loss is what makes it."""
+    verdict = violates("as_it_ends", Kind.SAFETY, [Violation("even", "odd", at_ms * MS)]).speaking_for("ROW")
+    doubt = spared(history(ACKED, [lost(9_500)]))
+    assert doubt is not None
+    found = not_blamed(verdict, doubt, {still})
+    assert (found.outcome, found.about[0].outcome) == (outcome, outcome)
 
 
 def test_deaths_that_follow_a_loss_are_not_judged() -> None:
