@@ -47,19 +47,18 @@ def standstills(history: History) -> list[Strain]:
 def relieved(verdict: Verdict, under: Sequence[Strain]) -> Verdict:
     """Return the verdict without what did not come in time while the machine was under pressure.
 
-    A violation of liveness whose awaited time lies to a quarter in such spans is INCONCLUSIVE. If the awaited time is
-    not known, any such span suffices. Violations of safety stand, and so does what known bugs explain.
+    A violation of liveness whose awaited time lies to a quarter in such spans is INCONCLUSIVE. What was not awaited,
+    such as a refusal or a wrong number, stands, and so do violations of safety and what known bugs explain.
     """
     if not under or verdict.known_bugs:
         return verdict
     about = tuple(_relieved(each, under) for each in verdict.about)
     if (verdict.outcome, verdict.kind) != (Outcome.VIOLATES, Kind.LIVENESS):
         return verdict.about_each(about)
-    left = tuple(each for each in verdict.violations if _cause(each.awaited, under) is None)
-    if left:
+    causes = [_cause(each.awaited, under) for each in verdict.violations]
+    cause = causes[0] if causes else None
+    if cause is None or None in causes:
         return verdict.about_each(about)
-    causes = [_cause(each.awaited, under) for each in verdict.violations] or [under[0]]
-    cause = causes[0] or under[0]
     text = f"{cause.text} - so Kafka is not to blame that {verdict.summary}"
     return replace(
         verdict,
@@ -85,7 +84,7 @@ def _relieved(about: About, under: Sequence[Strain]) -> About:
 def _cause(awaited: tuple[int, int] | None, under: Sequence[Strain]) -> Strain | None:
     """The first strain in the awaited time, if they make up enough of it."""
     if awaited is None:
-        return under[0]
+        return None
     began, ended = awaited
     within = [each for each in under if each.began_ns < ended and began < each.ended_ns]
     length = sum(min(each.ended_ns, ended) - max(each.began_ns, began) for each in within)

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.checkers.run.pressure import relieved, strains
 from pytest_kmigrate.judging.judge import judged, outcome_of
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, violates
 from tests.unit.checkers.histories import MS, Row, event, history, read_back, sent
 
 S = 1000
@@ -71,6 +72,16 @@ def test_other_pressure_excuses_nothing(spans: list[Event]) -> None:
 def test_short_spans_add_up() -> None:
     """Each is too short by itself."""
     assert gap(pressure(21, 23, **BUSY), pressure(28, 30, **BUSY)).outcome is Outcome.INCONCLUSIVE
+
+
+def test_what_was_not_awaited_stands() -> None:
+    """A refusal is no matter of time."""
+    under = strains(history([], [pressure(0, 60, **BUSY)]))
+    refused = violates("c", Kind.LIVENESS, [Violation("accepted", "refused", 21 * S * MS)]).speaking_for("ROW")
+    late = violates("c", Kind.LIVENESS, [Violation("in time", "late", 21 * S * MS, (), (0, 21 * S * MS))])
+    assert relieved(refused, under) == refused
+    found = relieved(late.speaking_for("ROW"), under)
+    assert (found.outcome, found.about[0].outcome) == (Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE)
 
 
 def test_what_was_lost_stays_lost() -> None:

@@ -69,8 +69,9 @@ def mode_agreed_within(history: History, at_most_s: float = _WITHIN_S) -> Verdic
                 expected = (
                     f"every member follows {change.must_be} within {at_most_s:g} s after the mode was {change.what}"
                 )
-                observed = f"{', '.join(late[0])} did not"
-                rows.violated(row, timed_violation(history, expected, observed, change.at_ns), Kind.LIVENESS)
+                observed, awaited = f"{', '.join(late[0])} did not", (change.at_ns, change.at_ns + int(at_most_s * 1e9))
+                violation = timed_violation(history, expected, observed, change.at_ns, awaited=awaited)
+                rows.violated(row, violation, Kind.LIVENESS)
     _missed(history, rows, known, found, at_most_s)
     _strays(history, rows, known, found)
     text = f"{counted(judged, 'change')} of the mode followed by all, the slowest within {span(slowest)}"

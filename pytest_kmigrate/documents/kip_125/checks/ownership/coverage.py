@@ -45,7 +45,9 @@ def every_partition_owned_within(history: History, at_most_s: float | None = Non
         longest = max(longest, gap_ns)
         if gap_ns > limit_s * 1e9:
             expected = f"{place(*gap.partition)} has an owner again within {limit_s:g} s"
-            violation = timed_violation(history, expected, f"it had none for {span(gap_ns)}", gap.began_ns)
+            awaited = (gap.began_ns, gap.ended_ns)
+            observed = f"it had none for {span(gap_ns)}"
+            violation = timed_violation(history, expected, observed, gap.began_ns, awaited=awaited)
             rows.violated(_COVERAGE, violation, Kind.LIVENESS)
     text = f"the longest time without an owner was {span(longest)}"
     lacking = "no partition ever had an owner, or no bound was given"
@@ -76,7 +78,9 @@ def pauses_are_bounded(
         if gap_ns > limits[cause] * 1e9:
             word = cause.name.lower()
             expected = f"{place(*gap.partition)} has an owner again {limits[cause]:g} s after a {word}"
-            violation = timed_violation(history, expected, f"it had none for {span(gap_ns)}", gap.began_ns)
+            awaited = (gap.began_ns, gap.ended_ns)
+            observed = f"it had none for {span(gap_ns)}"
+            violation = timed_violation(history, expected, observed, gap.began_ns, awaited=awaited)
             rows.violated(row, violation, Kind.LIVENESS)
     shown = ", ".join(f"{span(gap_ns)} at a {cause.name.lower()}" for cause, gap_ns in longest.items() if gap_ns)
     facts = {f"{cause.name.lower()}_s": gap_ns / 1e9 for cause, gap_ns in longest.items()}

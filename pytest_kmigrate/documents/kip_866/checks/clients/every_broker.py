@@ -66,4 +66,6 @@ def _violate(history: History, rows: ByRequirement, answer: Answer, peer: Broker
     since = span(answer.at_ns - (peer.ready_ns or 0))
     listed = ", ".join(map(str, answer.content.brokers))
     observed = f"it lists {listed}, {since} after {peer.name} was ready"
-    rows.violated(_ROW, timed_violation(history, expected, observed, answer.at_ns, EVIDENCE), Kind.LIVENESS)
+    awaited = (peer.ready_ns or 0, answer.at_ns)
+    violation = timed_violation(history, expected, observed, answer.at_ns, EVIDENCE, awaited=awaited)
+    rows.violated(_ROW, violation, Kind.LIVENESS)

@@ -69,7 +69,8 @@ def _judge_both(history: History, rows: ByRequirement, pair: Pair, first: Answer
     for key, lasted_ns in pair.overdue(now_ns):
         parts = _brokers(first, second) if key == BROKERS else _topic(key, first, second)
         observed = f"{'; '.join(parts)}, for {span(lasted_ns)}"
-        violation = timed_violation(history, f"both brokers report the same {key}", observed, now_ns, EVIDENCE)
+        expected, awaited = f"both brokers report the same {key}", (now_ns - lasted_ns, now_ns)
+        violation = timed_violation(history, expected, observed, now_ns, EVIDENCE, awaited=awaited)
         for each in ids:
             rows.violated(each, violation, Kind.LIVENESS)
 
@@ -106,5 +107,6 @@ def _judge_gone(history: History, rows: ByRequirement, calm: Sequence[Answer]) -
         if len(found) > 1:
             last_ns = found[-1].at_ns
             observed = f"{found[-1]} lists broker-{broker_id}, which is away, for {span(last_ns - away_ns)}"
-            violation = timed_violation(history, "clients get no broker that is away", observed, last_ns, EVIDENCE)
+            expected, awaited = "clients get no broker that is away", (away_ns, last_ns)
+            violation = timed_violation(history, expected, observed, last_ns, EVIDENCE, awaited=awaited)
             rows.violated(_SAME, violation, Kind.LIVENESS)

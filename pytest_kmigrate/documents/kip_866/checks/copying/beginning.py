@@ -53,7 +53,8 @@ def migration_begins_when_every_node_is_ready(history: History) -> Verdict:
     for from_ns, to_ns in _waits(history):
         expected = f"{CONTROLLER} is taken by itself within {span(_BEGINS_NS)} once every node is ready"
         observed = f"it was not for {span(to_ns - from_ns)}"
-        rows.violated(_AUTOMATIC, timed_violation(history, expected, observed, to_ns), Kind.LIVENESS)
+        violation = timed_violation(history, expected, observed, to_ns, awaited=(from_ns, to_ns))
+        rows.violated(_AUTOMATIC, violation, Kind.LIVENESS)
     text = f"{counted(len(takeovers), 'take-over')}, each once every node was ready"
     return rows.verdict(text, "no KRaft controller took over", not_ready=missing)
 

@@ -73,7 +73,8 @@ def _judge_time(history: History, rows: ByRequirement, copy: _Copy) -> None:
         rows.looked_at(_ROW)
         return
     expected = f"the copy of {counted(copy.records, 'record')} takes {span(most_ns)} at most"
-    violation = timed_violation(history, expected, f"it took {span(took_ns)}", copy.ended_ns)
+    awaited = (copy.began_ns, copy.ended_ns)
+    violation = timed_violation(history, expected, f"it took {span(took_ns)}", copy.ended_ns, awaited=awaited)
     rows.violated(_ROW, violation, Kind.LIVENESS)
 
 
@@ -89,5 +90,6 @@ def _judge_service(history: History, rows: ByRequirement, copy: _Copy) -> None:
         rows.looked_at(_ROW)
         return
     expected = f"some write is acknowledged every {span(_SERVED_NS)} during the copy"
-    violation = timed_violation(history, expected, f"none was for {span(longest_ns)}", copy.ended_ns)
+    awaited = (copy.began_ns, copy.ended_ns)
+    violation = timed_violation(history, expected, f"none was for {span(longest_ns)}", copy.ended_ns, awaited=awaited)
     rows.violated(_ROW, violation, Kind.LIVENESS)

@@ -55,7 +55,9 @@ def _judge(history: History, rows: ByRequirement, topic: str, since_ns: int, lif
     if left:
         observed = f"{' and '.join(left)} is still there"
         expected = f"nothing is left of {topic}, whose deletion was pending"
-        rows.violated(_ROW, timed_violation(history, expected, observed, until_ns, f"znode {_PENDING}"), Kind.LIVENESS)
+        awaited = (since_ns, until_ns)
+        violation = timed_violation(history, expected, observed, until_ns, f"znode {_PENDING}", awaited=awaited)
+        rows.violated(_ROW, violation, Kind.LIVENESS)
     else:
         rows.looked_at(_ROW)
     return True

@@ -54,7 +54,8 @@ def clients_read_the_answers_of_ready_brokers(history: History) -> Verdict:
         elif len(sent) and to_ns - from_ns >= _ANSWERED_NS and not faults_during(history, from_ns, to_ns):
             expected = f"a record is acknowledged within {span(_ANSWERED_NS)} by brokers that report readiness"
             observed = f"none of {counted(len(sent), 'record')} was for {span(to_ns - from_ns)}"
-            rows.violated(_IGNORED, timed_violation(history, expected, observed, to_ns), Kind.LIVENESS)
+            violation = timed_violation(history, expected, observed, to_ns, awaited=(from_ns, to_ns))
+            rows.violated(_IGNORED, violation, Kind.LIVENESS)
     text = f"records acknowledged by brokers that all report readiness, at {counted(len(times), 'time')}"
     return rows.verdict(text, "no record was sent while every broker reported readiness")
 

@@ -78,7 +78,8 @@ def _judge_stop(history: History, rows: ByRequirement, stop: Event) -> None:
         else:
             observed = f"none was for {span(waited_ns)}"
             expected = f"writes to {place} are acknowledged again as soon as {stop.node} is stopped"
-            violation = timed_violation(history, expected, observed, stop.at_ns, _event(stop))
+            awaited = (began_ns, began_ns + waited_ns)
+            violation = timed_violation(history, expected, observed, stop.at_ns, _event(stop), awaited=awaited)
             rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
 
 
