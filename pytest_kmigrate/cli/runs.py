@@ -186,15 +186,22 @@ def _row(verdict: "Verdict") -> tuple[str, str, str, str]:
 
 def _show_concerns(again: "JudgedAgain") -> None:
     """New violations; known defects with what they cost; what is open and counts; and one line for all else."""
+    from collections import Counter
+
     from pytest_kmigrate.catalogue import find_bug
+    from pytest_kmigrate.checkers.run.doubts import SO_NOTHING_IS_PROVED
     from pytest_kmigrate.cli.console import say, show
     from pytest_kmigrate.model.verdict import Outcome
 
     red = [each for each in again.verdicts if each.outcome is Outcome.VIOLATES]
     new = [each for each in red if not each.known_bugs]
     left = [each for each in again.verdicts if each.counts and each.outcome is Outcome.INCONCLUSIVE]
-    if new or left:
-        show(("outcome", "kind", "check", "summary"), [_row(each) for each in (*new, *left)])
+    reasons = Counter(each.summary.partition(SO_NOTHING_IS_PROVED)[0] for each in left if _is_doubted(each))
+    shown = [*new, *(each for each in left if not _is_doubted(each))]
+    if shown:
+        show(("outcome", "kind", "check", "summary"), [_row(each) for each in shown])
+    for reason, checks in reasons.items():
+        say(f"{_counted(checks, 'check')} held, which proves nothing: {reason}")
     known = {name: find_bug(name) for each in red for name in each.known_bugs}
     defects = [bug for bug in known.values() if bug and bug.class_ == "defect"]
     for bug in sorted(defects, key=lambda bug: (-bug.severity, bug.id)):
@@ -204,6 +211,13 @@ def _show_concerns(again: "JudgedAgain") -> None:
         counted = _counted(len(departures), "departure")
         say(f"{counted} of Kafka {again.header.kafka} from the text: {', '.join(departures)}")
     say(f"{_all_else(again, len(red) + len(left))} (-v: every verdict)")
+
+
+def _is_doubted(verdict: "Verdict") -> bool:
+    """Whether a doubt about the whole run leaves it open; many verdicts share one."""
+    from pytest_kmigrate.checkers.run.doubts import SO_NOTHING_IS_PROVED
+
+    return SO_NOTHING_IS_PROVED in verdict.summary
 
 
 def _all_else(again: "JudgedAgain", shown: int) -> str:

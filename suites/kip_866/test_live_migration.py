@@ -17,9 +17,10 @@ def test_live_migration_survives_a_crash_and_a_cut_link(workload, cluster_metada
     with inject(Kill(targets.active_controller())):
         migration.await_new_active_controller()
         workload.await_acked(300)
-    with inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER))):
+    with inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER))) as cut:
         cluster_metadata.change(per_s=2)
         workload.await_acked(1500)
+        cut.await_bitten()
     cluster_metadata.await_acknowledged()
     cluster_metadata.stop()
     cluster_metadata.settle("dual-write")
