@@ -27,8 +27,8 @@ def _has_been_observed(history: History) -> bool:
 
 
 @checker(in_every_run=_has_been_observed, anomaly="no active controller", needs=[Capability.METRICS])
-def longest_time_without_an_active_controller(history: History, limit_s: float = 30) -> Verdict:
-    """No controller is active for ``limit_s`` seconds at most, by what controllers report.
+def longest_time_without_an_active_controller(history: History, at_most_s: float = 30) -> Verdict:
+    """No controller is active for ``at_most_s`` seconds at most, by what controllers report.
 
     Only time counts in which a majority of the quorum was up, not paused, and the target of no fault; a controller
     outside of it is not taken for active, whatever it reports. Time in which one of them was not observed for 3 s does
@@ -39,12 +39,12 @@ def longest_time_without_an_active_controller(history: History, limit_s: float =
     if not spans:
         return not_applicable(name, "no majority of controllers was observed while it was up")
     longest = max(spans, key=_length_ns)
-    long = [each for each in spans if _length_ns(each) > limit_s * 1e9]
+    long = [each for each in spans if _length_ns(each) > at_most_s * 1e9]
     text = f"longest time without an active controller: {_lasted(history, longest)}"
     facts = {"longest_s": _length_ns(longest) / 1e9, "began_ns": longest[0], "ended_ns": longest[1]}
     if long:
-        found = [_violation(history, each, limit_s) for each in long]
-        return violates(name, Kind.LIVENESS, found, f"{text}; allowed are {limit_s:g} s", **facts)
+        found = [_violation(history, each, at_most_s) for each in long]
+        return violates(name, Kind.LIVENESS, found, f"{text}; allowed are {at_most_s:g} s", **facts)
     return conforms(name, text, **facts)
 
 
@@ -121,6 +121,6 @@ def _lasted(history: History, of: _Span) -> str:
     return f"{span(_length_ns(of))}, from {when(history, of[0])}"
 
 
-def _violation(history: History, of: _Span, limit_s: float) -> Violation:
-    expected = f"some controller is active every {limit_s:g} s while a majority of them is up"
+def _violation(history: History, of: _Span, at_most_s: float) -> Violation:
+    expected = f"some controller is active every {at_most_s:g} s while a majority of them is up"
     return violation_at(history, expected, f"none for {_lasted(history, of)}", of[0], awaited=of)

@@ -53,7 +53,7 @@ def test_an_election_that_takes_too_long_violates(ended_ms: int) -> None:
     verdict = check.judge(run(reported([(0, NAMES[0]), (10_000, ""), (52_000, NAMES[1])], ended_ms), KILLED))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
     assert verdict.violations[0].expected == "some controller is active every 30 s while a majority of them is up"
-    assert check.judge(run(reported([(0, NAMES[0])], 9_000)), limit_s=0.1).outcome is Outcome.VIOLATES
+    assert check.judge(run(reported([(0, NAMES[0])], 9_000)), at_most_s=0.1).outcome is Outcome.VIOLATES
 
 
 @pytest.mark.parametrize(
