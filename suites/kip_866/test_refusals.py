@@ -60,7 +60,7 @@ class TestConfiguration:
         )
         verify()
 
-    @pytest.mark.known_bug("KAFKA-17543")
+    @pytest.mark.since("3.9.0")  # before, it ends by an error that names no property: Invalid negative nodeId: -1
     @pytest.mark.requirement("K866-CONF-broker-id-explicit")
     def test_a_broker_must_have_an_id(self, cluster, refused, verify):
         """It is refused with the flag and an id that ZooKeeper would generate."""

@@ -1,4 +1,4 @@
-"""KAFKA-15450, KAFKA-17457 and KAFKA-17543: a node runs that later releases refuse, as its migration is unsound."""
+"""KAFKA-15450 and KAFKA-17457: a node runs that later releases refuse, though a migration of it cannot be sound."""
 
 import re
 
@@ -14,11 +14,6 @@ _SEVERAL_DISKS = re.compile(
     re.DOTALL,
 )
 """What a broker logs of its properties, and then that it runs."""
-_GENERATED_ID = re.compile(
-    r"\bbroker\.id = -1\n(?:(?!\bbroker\.id = ).)*?zookeeper\.metadata\.migration\.enable = true"
-    r"(?:(?!\bbroker\.id = -1\n).)*?started \(kafka\.server\.KafkaServer\)",
-    re.DOTALL,
-)
 _COPIES_UNPROTECTED = "Starting ZK Migration without metadata transactions enabled"
 """What controllers from 3.6 on log; before, none has such transactions."""
 
@@ -28,13 +23,6 @@ def broker_with_several_disks_runs(history: History, verdict: Verdict) -> bool:
     """A broker started with several log directories and the flag of the migration, and served."""
     missing = _missing(history, verdict)
     return bool(missing) and all(_SEVERAL_DISKS.search(log_of(history, each.node)) for each in missing)
-
-
-@diagnosis("KAFKA-17543")
-def broker_with_a_generated_id_runs(history: History, verdict: Verdict) -> bool:
-    """A broker started without an id of its own and with the flag of the migration, and served."""
-    missing = _missing(history, verdict)
-    return bool(missing) and all(_GENERATED_ID.search(log_of(history, each.node)) for each in missing)
 
 
 @diagnosis("KAFKA-17457")

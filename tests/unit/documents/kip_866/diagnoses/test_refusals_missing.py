@@ -40,26 +40,6 @@ def test_a_broker_with_several_disks_that_migrates_is_kafka_15450(log: str, kafk
     assert named(run, expected_ends_came.judge(run)) == bugs
 
 
-NO_ID = "\tbroker.id = -1\n"
-
-
-@pytest.mark.parametrize(
-    ("log", "kafka", "bugs"),
-    [
-        (NO_ID + ENABLED + SERVES, "3.8.1", ("KAFKA-17543",)),
-        (NO_ID + ENABLED + SERVES, "3.9.0", ()),
-        (NO_ID.replace("-1", "1") + ENABLED + SERVES, "3.8.1", ()),
-        (NO_ID + ENABLED.replace("true", "false") + SERVES, "3.8.1", ()),
-        (NO_ID + ENABLED, "3.8.1", ()),
-    ],
-    ids=["met", "mended", "an id of its own", "no migration", "does not serve"],
-)
-def test_a_broker_with_a_generated_id_that_migrates_is_kafka_17543(log: str, kafka: str, bugs: tuple[str, ...]) -> None:
-    """By what it logs of its properties, and that it serves."""
-    run = history(events=runs("broker-1"), logs={"broker-1": log}, kafka=kafka)
-    assert named(run, expected_ends_came.judge(run)) == bugs
-
-
 @pytest.mark.parametrize(
     ("log", "kafka", "bugs"),
     [
