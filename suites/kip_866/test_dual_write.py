@@ -203,7 +203,7 @@ def test_configs_changed_in_dual_write_are_in_force_on_brokers_in_zookeeper_mode
             within_s=15,
             requirements=["K866-DW-topic-config", "K866-DW-watch-acl"],
         )
-    raw_admin.alter_broker_config_at(admin_of("broker-0"), 1, {"log.cleaner.backoff.ms": "20000"})
+    raw_admin.alter_broker_config_at(admin_of("broker-1"), 1, {"log.cleaner.backoff.ms": "20000"})
     expect(
         "whose config has changed last, as ZooKeeper names it to brokers",
         notified,
