@@ -40,7 +40,8 @@ def offered_otherwise(
         for key, name in FORWARDED.items():
             wanted = common(own.get(key), controller.get(key))
             if offered.get(key) != wanted:
-                found.append(f"{broker}: {name} {offered.get(key)} instead of {wanted}")
+                its_own = "its own " if offered.get(key) == own.get(key) else ""
+                found.append(f"{broker}: {name} {its_own}{offered.get(key)} instead of {wanted}")
     return found
 
 

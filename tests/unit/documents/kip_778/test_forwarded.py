@@ -16,7 +16,7 @@ def test_what_both_know_conforms() -> None:
 def test_what_the_controller_does_not_know_is_noticed() -> None:
     """Violating: one broker of two offers what it knows by itself."""
     mixed = {"broker-0": {**OWN, QUORUM: (0, 1)}, "broker-1": OWN}
-    assert offered_otherwise(mixed, OWN, OLD) == ["broker-1: DescribeQuorum (0, 2) instead of (0, 1)"]
+    assert offered_otherwise(mixed, OWN, OLD) == ["broker-1: DescribeQuorum its own (0, 2) instead of (0, 1)"]
 
 
 def test_what_is_beyond_a_controller() -> None:
