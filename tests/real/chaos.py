@@ -21,7 +21,7 @@ from pytest_kmigrate.waiting import until
 from tests.real.providers.killing import started_with
 
 _READY_WITHIN_S = 300
-_ENDED_WITHIN_S = 60
+_ENDED_WITHIN_S = 100
 """Less than any wait of the test or the final read, and more than a busy machine needs to end a cluster."""
 _CONFTEST = """
 from pytest_kmigrate.suites.kip_500.fixtures import *
