@@ -6,7 +6,7 @@ from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
-from pytest_kmigrate.documents.kip_125.evidence.committing import members_of
+from pytest_kmigrate.documents.kip_125.evidence.committing import members_of, unanswered_ns
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
 from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
 from pytest_kmigrate.model.checks import checker
@@ -87,6 +87,8 @@ def _informed(history: History, rows: ByRequirement, described: list[Event]) -> 
             later = [e for e in mine if e.at_ns > until_ns and _same(e, event, life)]
             if not later or stood_still(history, life.member, event.at_ns, later[0].at_ns):
                 continue
+            if unanswered_ns(history, event.at_ns, later[0].at_ns):
+                continue  # the next coordinator describes what it had read, until members have joined anew
             rows.looked_at(_LISTENER)
             reported = assigned_at(history, life.client, later[0].at_ns)
             if reported != held:

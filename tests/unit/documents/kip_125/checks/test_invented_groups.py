@@ -18,10 +18,10 @@ from pytest_kmigrate.documents.kip_125.checks.znodes.registration import (
     members_register_as_their_kind,
 )
 from pytest_kmigrate.documents.kip_125.kinds import NEW, OLD, TOPIC, WITH, WITHOUT
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import Transaction, Write
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
-from tests.unit.checkers.histories import history
+from tests.unit.checkers.histories import event, history
 from tests.unit.documents.kip_125.groups import (
     acked,
     assigned,
@@ -212,6 +212,8 @@ def test_a_member_that_reports_another_assignment_than_the_coordinator_is_seen()
     assert "K125-MEM-rebalance-listener" in conforming(verdict)
     wrong = [*events, described(2000, other), described(20_000, other)]
     assert violated(kafka_members_are_the_connectors.judge(history(events=wrong))) == ["K125-MEM-rebalance-listener"]
+    down = [event(EventKind.NODE_STOPPED, 9000, "broker-0", how="killed"), *wrong]
+    assert violated(kafka_members_are_the_connectors.judge(history(events=down))) == []
     soon = [*events, described(2000, other), described(8000, other)]
     assert violated(kafka_members_are_the_connectors.judge(history(events=soon))) == []
 
