@@ -1,5 +1,6 @@
 """A run that needs no cluster: what a test inside pytester verifies is judged by verdicts planted from outside."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -28,6 +29,15 @@ from tests.unit.fakes import MemoryRecorder
 
 all_checkers()
 """Imported by a test of an inner pytest in this process, modules would be forgotten with it, and come a second time."""
+
+
+@pytest.fixture(autouse=True)
+def _short_names_are_known() -> Iterator[None]:
+    """An inner pytest without a conftest warns of short names; whether it knows those of this one hangs on the order."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=pytest.PytestUnknownMarkWarning)
+        yield
+
 
 TEST = "def test_it(verify):\n    verify()\n"
 """A test of an inner pytest that has its run judged."""
