@@ -33,7 +33,7 @@ all_checkers()
 
 @pytest.fixture(autouse=True)
 def _short_names_are_known() -> Iterator[None]:
-    """An inner pytest without a conftest warns of short names; whether it knows those of this one hangs on the order."""
+    """An inner pytest without a conftest warns of short names, unless what ran before it has looked them up."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=pytest.PytestUnknownMarkWarning)
         yield
