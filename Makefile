@@ -113,6 +113,7 @@ check: setup ## what every commit must pass, in under a minute
 docs: setup ## the generated tables of the reference and the plans of certificates, written anew from the code
 	$(BIN)/python -m tests.run_folder_docs
 	$(BIN)/python -m tests.reference_docs
+	$(BIN)/python -m tests.releases_docs
 	$(BIN)/python -m tests.plans
 	$(BIN)/python -m pytest_kmigrate.judging.texts kip-866-draft docs/conformance/kip-866-draft.md
 

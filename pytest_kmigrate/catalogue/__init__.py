@@ -24,6 +24,7 @@ __all__ = [
     "all_departures",
     "all_known_bugs",
     "check_data",
+    "departures_of",
     "described",
     "deviations",
     "find_bug",
@@ -221,6 +222,12 @@ def all_departures() -> tuple[KnownBug, ...]:
         for each in rows
     )
     return (*bugs, *map(_as_known_bug, deviating))
+
+
+def departures_of(profile: str, version: str) -> tuple[KnownBug, ...]:
+    """What a release is known to do instead of what a profile's document asks, the gravest first."""
+    known = [*_known_bugs(profile), *map(_as_known_bug, deviations(profile))]
+    return tuple(sorted((each for each in known if each.breaks(version)), key=lambda bug: (-bug.severity, bug.id)))
 
 
 @lru_cache

@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from pytest_kmigrate.cli import attaching, certificates, clusters, consumers, machine, runs
+from pytest_kmigrate.cli import attaching, bugs, certificates, clusters, consumers, machine, runs
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 
 _INTERRUPTED = 130
@@ -65,6 +65,7 @@ for _command in (
     clusters.gc,
     attaching.attach,
     machine.fetch,
+    bugs.bugs,
     runs.requirements,
     runs.judge,
     runs.analyze,
