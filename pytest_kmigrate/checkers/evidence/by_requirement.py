@@ -1,6 +1,7 @@
 """Outcomes by requirement: for checks that look at several things, each of which another sentence asks for."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from pytest_kmigrate.model.verdict import (
     About,
@@ -46,7 +47,7 @@ class ByRequirement:
         about = tuple(self._about(each) for each in self._requirements)
         found = [pair for each in self._requirements for pair in self._violations[each]]
         if found:
-            kind = Kind.SAFETY if any(kind is Kind.SAFETY for kind, _ in found) else Kind.LIVENESS
+            kind = _worst(found)
             verdict = violates(self._check, kind, [violation for _, violation in found], "", **facts)
         elif self._seen.total():
             verdict = conforms(self._check, conforming, **facts)
@@ -59,7 +60,7 @@ class ByRequirement:
     def _about(self, requirement: str) -> About:
         found = self._violations[requirement]
         if found:
-            kind, first = found[0]
+            kind, first = _worst(found), found[0][1]
             summary = f"expected {first.expected}; observed {first.observed}"
             observed = tuple(violation.observed for _, violation in found)
             awaited = tuple(violation.awaited for _, violation in found)
@@ -69,3 +70,7 @@ class ByRequirement:
         if requirement in self._inapplicable:
             return About(requirement, Outcome.NOT_APPLICABLE, None, 0, self._inapplicable[requirement])
         return About(requirement, Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
+def _worst(found: Sequence[tuple[Kind, Violation]]) -> Kind:
+    return Kind.SAFETY if any(kind is Kind.SAFETY for kind, _ in found) else found[0][0]

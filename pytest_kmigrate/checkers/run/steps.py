@@ -99,9 +99,12 @@ def _judged(history: History) -> Verdict:
         )
         for event in wrong
     ]
+    return violates(name, _worst(wrong), found)
+
+
+def _worst(wrong: Sequence[Event]) -> Kind:
     kinds = [Kind(str(event.data["kind"])) for event in wrong]
-    kind = Kind.SAFETY if Kind.SAFETY in kinds else kinds[0]
-    return violates(name, kind, found)
+    return Kind.SAFETY if Kind.SAFETY in kinds else kinds[0]
 
 
 def _by_requirement(history: History) -> Iterator[About]:
@@ -113,8 +116,8 @@ def _by_requirement(history: History) -> Iterator[About]:
                 f"{wrong[0].data['name']}: expected {wrong[0].data['expected']}; observed {wrong[0].data['observed']}"
             )
             observed = tuple(f"{event.data['name']}: {event.data['observed']}" for event in wrong)
-            kind, awaited = Kind(str(wrong[0].data["kind"])), tuple(map(_of_expectation, wrong))
-            yield About(requirement, Outcome.VIOLATES, kind, len(events), text, observed, awaited)
+            awaited = tuple(map(_of_expectation, wrong))
+            yield About(requirement, Outcome.VIOLATES, _worst(wrong), len(events), text, observed, awaited)
         else:
             text = ", ".join(str(event.data["name"]) for event in events)
             yield About(requirement, Outcome.CONFORMS, None, len(events), text)

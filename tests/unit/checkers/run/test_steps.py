@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.run.steps import expectations_met, steps_completed
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.model.verdict import Kind, Outcome, Violation
 from tests.unit.checkers.histories import MS, event, fault, history
 
 
@@ -89,6 +90,18 @@ def test_of_several_kinds_safety_wins() -> None:
     """One safety violation among liveness ones makes the verdict one of safety."""
     events = [expectation(1, met=False, kind="LIVENESS"), expectation(2, met=False, kind="SAFETY")]
     assert expectations_met.judge(history(events=events)).kind is Kind.SAFETY
+
+
+def test_of_several_kinds_of_one_requirement_safety_wins() -> None:
+    """What did not come in time may be excused; what was wrong beside it is not."""
+    late, wrong = (expectation(5, met=False, kind=each, requirements=["ROW"]) for each in ("LIVENESS", "SAFETY"))
+    for both in ([late, wrong], [wrong, late]):
+        (about,) = expectations_met.judge(history(events=both)).about
+        assert (about.kind, len(about.observed)) == (Kind.SAFETY, 2)
+    rows = ByRequirement("check", "ROW")
+    for kind in (Kind.LIVENESS, Kind.SAFETY):
+        rows.violated("ROW", Violation("a", kind.name), kind)
+    assert [each.kind for each in rows.verdict("", "").about] == [Kind.SAFETY]
 
 
 def test_no_expectation_is_inconclusive() -> None:
