@@ -51,7 +51,8 @@ def left_of(verdict: Verdict, left: Sequence[Verdict], unseen: int, known: Seque
     shown = tuple(dict.fromkeys(own))[:MOST_VIOLATIONS] or verdict.violations
     first = f"; the first: expected {own[0].expected}; observed {own[0].observed}" if own else ""
     text = f"{len(left) + unseen} left that no known bug explains{first}; the rest is known as {', '.join(known)}"
-    return replace(verdict, violations=shown, summary=f"{text}; in all: {verdict.summary}")
+    every = () if unseen or not all(each.violations for each in left) else tuple(dict.fromkeys(own))
+    return replace(verdict, violations=shown, every=every, summary=f"{text}; in all: {verdict.summary}")
 
 
 def _by_expectation(history: History, _: Verdict) -> Parts:
@@ -63,13 +64,17 @@ def _by_expectation(history: History, _: Verdict) -> Parts:
 def _by_violation(history: History, verdict: Verdict) -> Parts:
     gaps = verdict.facts.get(_GAPS)
     if isinstance(gaps, list | tuple):
-        return Parts([(history, _of_gap(verdict, each)) for each in gaps], verdict.count - len(gaps))
+        held = verdict.every if len(verdict.every) == len(gaps) else (None,) * len(gaps)
+        cut = [(history, _of_gap(verdict, *each)) for each in zip(gaps, held, strict=True)]
+        return Parts(cut, verdict.count - len(gaps))
     cut = [(history, _alone(verdict, each)) for each in verdict.every or verdict.violations]
     return Parts(cut, verdict.count - len(cut))
 
 
-def _of_gap(verdict: Verdict, gap: object) -> Verdict:
-    return replace(verdict, facts={**verdict.facts, _GAPS: [gap]}, count=1)
+def _of_gap(verdict: Verdict, gap: object, one: Violation | None) -> Verdict:
+    """The verdict about one gap; ``one``: the violation that it is, where all are held."""
+    alone = replace(verdict, facts={**verdict.facts, _GAPS: [gap]}, count=1)
+    return alone if one is None else replace(alone, violations=(one,), every=(one,))
 
 
 def _alone(verdict: Verdict, one: Violation) -> Verdict:

@@ -82,7 +82,9 @@ class Verdict:
     known_bugs: tuple[str, ...] = ()
     """Bugs of the release under test that explain what is violated, by id."""
     every: tuple[Violation, ...] = field(default=(), compare=False, repr=False)
-    """All violations, for what explains them one by one; never written. A check that only counts has its examples."""
+    """All violations, for what explains them one by one; never written. Empty where a check only counts them."""
+    causes: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
+    """What explains each violation that was explained by itself, as in ``known_bugs``; never written."""
 
     @property
     def requirements(self) -> tuple[str, ...]:
@@ -93,6 +95,11 @@ class Verdict:
     def is_vacuous(self) -> bool:
         """Whether it could not have failed in this run."""
         return self.outcome is Outcome.INCONCLUSIVE and self.kind is Kind.VACUOUS
+
+    @property
+    def all_known(self) -> tuple[Violation, ...]:
+        """All violations; none if the verdict counts more than it holds, so that nothing follows from the examples."""
+        return self.every or (self.violations if self.count <= len(self.violations) else ())
 
     @property
     def counts(self) -> bool:

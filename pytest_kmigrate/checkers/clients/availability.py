@@ -16,7 +16,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
-from pytest_kmigrate.model.verdict import MOST_VIOLATIONS, Kind, Verdict, Violation, conforms, inconclusive
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
     long += [gap for gap in one_by_one if gap.judged_ns > limit_ns and not any(_overlap(gap, each) for each in long)]
     if at_most_s is None or not long:
         return conforms(name, text, acknowledged=acked, **facts)
-    examples = [_violation(history, gap, at_most_s) for gap in long[:MOST_VIOLATIONS]]
+    examples = [_violation(history, gap, at_most_s) for gap in long]
     reported = f"{text}; allowed are {at_most_s:g} s"
     too_long_ns = [[gap.began_ns, gap.ended_ns] for gap in long]
     return violated(name, Kind.LIVENESS, reported, examples, len(long), too_long_ns=too_long_ns, **facts)

@@ -17,7 +17,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, Operations
-from pytest_kmigrate.model.verdict import MOST_VIOLATIONS, Kind, Verdict, Violation, conforms, inconclusive
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def longest_time_without_consumption(history: History, at_most_s: float | None =
     facts = _facts(history, waits[0])
     long = [each for each in waits if each.judged_ns > limit_s * 1e9]
     if long:
-        examples = [_violation(history, each, limit_s) for each in long[:MOST_VIOLATIONS]]
+        examples = [_violation(history, each, limit_s) for each in long]
         return violated(name, Kind.LIVENESS, f"{text}; allowed are {limit_s:g} s", examples, len(long), **facts)
     idle = [each.name for each in groups if not each.reads]
     if idle:

@@ -97,7 +97,8 @@ def violated(
     check: str, kind: Kind, summary: str, examples: Sequence[Violation], count: int, **facts: object
 ) -> Verdict:
     """A verdict VIOLATES that counts anomalies but does not list them all (there may be a million)."""
-    return replace(violates(check, kind, examples, summary, **facts), count=count)
+    made = violates(check, kind, examples, summary, **facts)
+    return replace(made, count=count, every=made.every if count == len(made.every) else ())
 
 
 def found_by(operations: Operations, kernel: Callable[[Operations], Pairs]) -> list[Found]:

@@ -55,7 +55,7 @@ def relieved(verdict: Verdict, under: Sequence[Strain]) -> Verdict:
     about = tuple(_relieved(each, under) for each in verdict.about)
     if (verdict.outcome, verdict.kind) != (Outcome.VIOLATES, Kind.LIVENESS):
         return verdict.about_each(about)
-    causes = [_cause(each.awaited, under) for each in verdict.violations]
+    causes = [_cause(each.awaited, under) for each in verdict.all_known]
     cause = causes[0] if causes else None
     if cause is None or None in causes:
         return verdict.about_each(about)
@@ -83,9 +83,9 @@ def _relieved(about: About, under: Sequence[Strain]) -> About:
 
 def _cause(awaited: tuple[int, int] | None, under: Sequence[Strain]) -> Strain | None:
     """The first strain in the awaited time, if they make up enough of it."""
-    if awaited is None:
+    began, ended = awaited or (0, 0)
+    if ended <= began:
         return None
-    began, ended = awaited
     within = [each for each in under if each.began_ns < ended and began < each.ended_ns]
     length = sum(min(each.ended_ns, ended) - max(each.began_ns, began) for each in within)
     return within[0] if within and length >= _LEAST_SHARE * (ended - began) else None

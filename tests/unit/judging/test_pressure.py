@@ -1,12 +1,15 @@
 """What is judged of a run under pressure: nothing that did not come in time because others kept the machine busy."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pytest_kmigrate.checkers.evidence.findings import violated
 from pytest_kmigrate.checkers.run.pressure import relieved, strains
 from pytest_kmigrate.judging.judge import judged, outcome_of
+from pytest_kmigrate.judging.parts import left_of
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, violates
 from tests.unit.checkers.histories import MS, Row, event, history, read_back, sent
@@ -79,9 +82,41 @@ def test_what_was_not_awaited_stands() -> None:
     under = strains(history([], [pressure(0, 60, **BUSY)]))
     refused = violates("c", Kind.LIVENESS, [Violation("accepted", "refused", 21 * S * MS)]).speaking_for("ROW")
     late = violates("c", Kind.LIVENESS, [Violation("in time", "late", 21 * S * MS, (), (0, 21 * S * MS))])
+    at_once = violates("c", Kind.LIVENESS, [Violation("accepted", "refused", 21 * S * MS, (), (S * MS, S * MS))])
     assert relieved(refused, under) == refused
+    assert relieved(at_once, under) == at_once
     found = relieved(late.speaking_for("ROW"), under)
     assert (found.outcome, found.about[0].outcome) == (Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE)
+
+
+def test_what_is_beyond_the_examples_of_a_verdict_stands() -> None:
+    """A verdict shows ten: the eleventh was awaited at another time, or the check has only counted it."""
+    under = strains(history([], [pressure(0, 20, **BUSY)]))
+    late = [Violation("in time", f"late {number}", 1, (), (0, 20 * S * MS)) for number in range(11)]
+    assert relieved(violates("c", Kind.LIVENESS, late), under).outcome is Outcome.INCONCLUSIVE
+    alone = replace(late[-1], awaited=(100 * S * MS, 200 * S * MS))
+    assert relieved(violates("c", Kind.LIVENESS, [*late[:10], alone]), under).outcome is Outcome.VIOLATES
+    counted = violated("c", Kind.LIVENESS, "11 x", late[:10], 11)
+    assert relieved(counted, under) == counted
+
+
+def test_what_known_bugs_leave_is_excused_by_its_own_time() -> None:
+    """Not by that of what they explain."""
+    under = strains(history([], [pressure(0, 20, **BUSY)]))
+    both = [Violation("in time", text, 1, (), awaited) for text, awaited in (("a", (0, S)), ("b", (0, 20 * S * MS)))]
+    verdict = violates("c", Kind.LIVENESS, both)
+    parts = [replace(verdict, violations=(each,), every=(each,)) for each in both]
+    assert relieved(left_of(verdict, parts[1:], 0, ["KAFKA-1"]), under).outcome is Outcome.INCONCLUSIVE
+    assert relieved(left_of(verdict, parts[1:], 1, ["KAFKA-1"]), under).outcome is Outcome.VIOLATES
+
+
+def test_every_long_wait_has_its_own_time() -> None:
+    """Of the last of eleven, the shortest, others kept the machine from nothing."""
+    waits = [(20 * each, 20 * each + (14 if each < 10 else 12)) for each in range(11)]
+    rows = [sent(each, began_ns=at * S * MS, ended_ns=to * S * MS) for each, (at, to) in enumerate(waits)]
+    found = gap(pressure(0, 199, **BUSY), rows=rows)
+    assert (found.outcome, found.count) == (Outcome.VIOLATES, 11)
+    assert gap(pressure(0, 220, **BUSY), rows=rows).outcome is Outcome.INCONCLUSIVE
 
 
 def test_what_was_lost_stays_lost() -> None:
