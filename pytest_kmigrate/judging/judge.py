@@ -132,7 +132,7 @@ def _observed_in_the_whole(trial: Trial) -> Mapping[str, set[str]]:
     """By check, what violates it in the run with all that was recorded after a part of the harness was lost."""
     found = defaultdict[str, set[str]](set)
     for verdict in each_check(replace(trial, history=trial.whole), []):
-        found[verdict.check] |= {each.observed for each in verdict.violations}
+        found[verdict.check] |= {each.observed for each in verdict.every or verdict.violations}
     return found
 
 
@@ -180,6 +180,11 @@ def of_an_early_end(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
         red = [each for each in verdicts if each.outcome is Outcome.VIOLATES]
         return [*red, inapplicable(lacking[-1], trial.claimed)]
     is_known = _is_known(verdicts, *(each for each in trial.checkers.values() if each.ends_test))
+    return unfinished(verdicts, is_known=is_known)
+
+
+def unfinished(verdicts: Iterable[Verdict], *, is_known: bool = False) -> list[Verdict]:
+    """The verdicts on a run whose test ended before it asked for its checks; ``is_known``: by a known bug."""
     return [doubted(each, Kind.VACUOUS, _UNFINISHED, is_known=is_known) for each in verdicts]
 
 

@@ -6,18 +6,23 @@ from dataclasses import replace
 
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.documents import document, documents
-from pytest_kmigrate.judging.judge import judge, judged
+from pytest_kmigrate.judging.judge import judge, judged, unfinished
 from pytest_kmigrate.model.checks import by_name
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict, merged
 
 
 def judged_by(of: Document, history: History) -> list[Verdict]:
-    """What a document's own checks say of a run of another one, which asked for none of them."""
+    """What a document's own checks say of a run of another one, which asked for none of them.
+
+    Nothing conforms in a run whose test ended before it asked for any checks.
+    """
     seen = replace(history, header=replace(history.header, profile=of.id, requirements=()))
-    return judge(seen, (), by_name(of.checks), of)
+    found = judge(seen, (), by_name(of.checks), of)
+    return found if history.of(EventKind.CHECKS) else unfinished(found)
 
 
 def evidence_by(of: Document, history: History) -> list[Verdict]:

@@ -65,7 +65,7 @@ def _not_blamed(about: About, lacking: Doubt, *, is_cut: bool) -> About:
 
 
 def _stands(verdict: Verdict, end_ns: int, still: Collection[str]) -> bool:
-    before = [each for each in verdict.violations if each.at_ns is None or each.at_ns < end_ns]
+    before = [each for each in verdict.every or verdict.violations if each.at_ns is None or each.at_ns < end_ns]
     return any(each.observed in still for each in before)
 
 

@@ -74,6 +74,15 @@ def test_a_violation_of_safety_is_seen_before_and_in_the_whole_run(at_ms: int, s
     assert (found.outcome, found.about[0].outcome) == (outcome, outcome)
 
 
+def test_a_violation_stands_that_is_not_among_the_examples() -> None:
+    """A verdict shows ten of them, in any order."""
+    others = [Violation("even", f"odd {number}", 9_600 * MS) for number in range(10)]
+    verdict = violates("as_it_ends", Kind.SAFETY, [*others, Violation("even", "odd", 5 * MS)])
+    doubt = spared(history(ACKED, [lost(9_500)]))
+    assert doubt is not None
+    assert not_blamed(verdict, doubt, {"odd"}).outcome is Outcome.VIOLATES
+
+
 def test_deaths_that_follow_a_loss_are_not_judged() -> None:
     """The kernel kills nodes with the supervisor."""
     died = event(EventKind.NODE_DIED, 9_600, "broker-0", exit_code=-9, said="")

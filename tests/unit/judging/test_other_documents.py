@@ -89,8 +89,19 @@ def test_what_proves_nothing_in_a_run_of_another_document_is_not_held_against_a_
     """Where the harness had trouble, what holds is INCONCLUSIVE; a violation stands."""
     of, row = document("kip-500"), "K500-QRM-active-is-leader"
     trouble = event(EventKind.HARNESS_TROUBLE, 3, what="the disk", error="full")
-    held = history(events=[*QUORUM, trouble], samples=reported("controller-3000", *[(7, LEADER)] * 3))
+    held = history(
+        events=[*QUORUM, trouble, event(EventKind.CHECKS, 2000)],
+        samples=reported("controller-3000", *[(7, LEADER)] * 3),
+    )
     assert [each.outcome for verdict in judged_by(of, held) for each in verdict.about] == [Outcome.INCONCLUSIVE]
     assert not [each for verdict in evidence_by(of, held) for each in verdict.about]
     broken = replace(held, samples=two_leaders())
     assert [each.requirement for verdict in evidence_by(of, broken) for each in verdict.about] == [row]
+
+
+def test_a_test_that_ended_early_proves_nothing_elsewhere() -> None:
+    """What it shows of another document would conform if it had asked for its checks."""
+    row, samples = "K500-QRM-active-is-leader", reported("controller-3000", *[(7, LEADER)] * 3)
+    for asked, rows in (([event(EventKind.CHECKS, 2000)], [row]), ([], [])):
+        found = evidence_by(document("kip-500"), history(events=[*QUORUM, *asked], samples=samples))
+        assert [each.requirement for verdict in found for each in verdict.about] == rows
