@@ -61,7 +61,7 @@ def _explained(
     failed: dict[str, str] = {}
     whole = _deviated(verdict, deviating)
     if whole:
-        return replace(verdict, known_bugs=tuple(dict.fromkeys(whole)))
+        return replace(verdict, known_bugs=tuple(dict.fromkeys(whole)), causes=tuple((each,) for each in whole))
     cut = parts(history, verdict)
     by_part = [(each, [*_diagnosed(*each, possible, failed), *_deviated(each[1], deviating)]) for each in cut.each]
     known = dict.fromkeys(id_ for _, ids in by_part for id_ in ids)
@@ -70,7 +70,7 @@ def _explained(
     left = [part for (_, part), ids in by_part if not ids]
     if left or cut.unseen:
         return left_of(verdict, left, cut.unseen, list(known)) if known else verdict
-    return replace(verdict, known_bugs=tuple(known))
+    return replace(verdict, known_bugs=tuple(known), causes=tuple(tuple(ids) for _, ids in by_part))
 
 
 def _diagnosed(
@@ -97,6 +97,8 @@ def _is_in_time(history: History, verdict: Verdict, diagnosis: Diagnosis) -> boo
 def _deviated(verdict: Verdict, deviating: Mapping[str, Sequence[Deviation]]) -> list[str]:
     """The deviations that explain everything a verdict observed of each requirement it violates."""
     violated = [about for about in verdict.about if about.outcome is Outcome.VIOLATES]
+    if len({text for about in violated for text in about.observed}) < verdict.count:
+        return []  # something is violated that no requirement has observed
     known = [_known_as(about, deviating.get(about.requirement, ())) for about in violated]
     return [id_ for ids in known for id_ in ids] if all(known) else []
 

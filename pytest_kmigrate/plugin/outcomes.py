@@ -140,7 +140,7 @@ def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path
     if outcome is Outcome.INCONCLUSIVE:
         raise InconclusiveError(text)
     ids = {bug.id for bug in expected}
-    met = [ids & set(verdict.known_bugs) for verdict in worst]
+    met = [ids.intersection(each) for verdict in worst for each in verdict.causes or (verdict.known_bugs,)]
     raise KnownBugError(text, frozenset().union(*met)) if all(met) else ViolationError(text)
 
 

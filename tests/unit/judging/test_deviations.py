@@ -15,9 +15,12 @@ from pytest_kmigrate.catalogue import (
     requirement,
 )
 from pytest_kmigrate.judging.explaining import deviations_gone, explained
+from pytest_kmigrate.judging.judge import judged
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
-from tests.unit.checkers.histories import history
+from tests.unit.checkers.histories import event, history
+from tests.unit.documents.kip_866.diagnoses.naming import unmet
 
 ROW, ID = "K866-FWD-enabled-by-version", "forwarding-needs-the-flag"
 SEEN = "the answer of a broker without the flag to the creation of a topic: NOT_CONTROLLER"
@@ -100,6 +103,17 @@ def test_a_verdict_that_violates_another_requirement_too_is_not_explained() -> N
     both = violated(SEEN)
     other = About("K866-CONF-controller-zk-connect", Outcome.VIOLATES, Kind.SAFETY, 1, "", ("it did not end",))
     assert known_as(run(), replace(both, about=(*both.about, other))) == ()
+
+
+@pytest.mark.parametrize("claimed", [(ROW,), (ROW, "K866-DW-offset-advance")])
+def test_a_deviation_explains_no_expectation_beside_it(claimed: tuple[str, ...]) -> None:
+    """One that names no requirement, and speaks for none that is free, is violated all the same."""
+    deviating = unmet(3_000, SEEN.rpartition(": ")[0], expected="", observed="NOT_CONTROLLER", requirements=[ROW])
+    other = unmet(4_000, "the acknowledged records", expected=10, observed=7)
+    checks = event(EventKind.CHECKS, 5_000, checks=[{"name": "expectations_met"}])
+    for events, known in (([deviating], (ID,)), ([deviating, other], ())):
+        verdicts = judged(history([], [*events, checks], requirements=claimed))
+        assert [each.known_bugs for each in verdicts if each.check == "expectations_met"] == [known]
 
 
 def test_a_deviation_that_must_show_and_does_not_is_named() -> None:

@@ -9,6 +9,7 @@ from tests.unit.plugin.conftest import TEST, Plant
 
 pytest_plugins = ["pytester"]
 FOUND = [Violation("a", "b", 5, ("event 41",))]
+ERROR = violates("a", Kind.SAFETY, FOUND)
 
 
 def red_like(*bugs: str) -> list[Verdict]:
@@ -44,6 +45,26 @@ def test_a_known_bug_is_expected_where_it_is_known(
     result.assert_outcomes(**expected)
 
 
+@pytest.mark.parametrize(
+    ("causes", "expected"),
+    [
+        ([("kmigrate-1",), ("kmigrate-2",)], {"xfailed": 1}),
+        ([("kmigrate-1",), ("kmigrate-5",)], {"failed": 1}),
+        ([("kmigrate-1", "kmigrate-5")], {"xfailed": 1}),
+    ],
+    ids=["both expected", "one is news", "two causes of one violation"],
+)
+def test_each_violation_of_a_verdict_has_to_be_expected(
+    pytester: pytest.Pytester, plant: Plant, causes: list[tuple[str, ...]], expected: dict[str, int]
+) -> None:
+    """One verdict has several, each with a cause of its own."""
+    known = tuple(dict.fromkeys(bug for each in causes for bug in each))
+    plant(replace(ERROR, known_bugs=known, causes=tuple(causes)), kafka="3.9.1")
+    pytester.makepyfile(f"import pytest\n\n@pytest.mark.known_bug('kmigrate-1')\n{TEST}")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
+    result.assert_outcomes(**expected)
+
+
 def test_the_bug_that_showed_is_the_one_that_is_told(pytester: pytest.Pytester, plant: Plant) -> None:
     """Of several that a test may meet: the reason names no other."""
     plant(*red_like("kmigrate-1"), kafka="3.9.1")
@@ -73,7 +94,6 @@ STUCK = """
     def test_it(kmigrate_run):
         raise {error}("never in sync")
 """
-ERROR = violates("a", Kind.SAFETY, FOUND)
 
 
 @pytest.mark.parametrize(
