@@ -62,9 +62,7 @@ def _row(wanted: Requirement, evidence: Evidence) -> Row:
     found = tally_together([[one.row.said for one in each] for each in seen], graded(*sources), required)
     unfit = _inapplicable(wanted.profile, sources, evidence) if not any(seen) else ""
     word = Word.NOT_APPLICABLE if unfit else found.word
-    is_enough = found.n >= required
-    strict = _STRICT[word]
-    apache = _BY_APACHE.get(word, strict) if is_enough or word is not Word.DEPARTURE else Outcome.INCONCLUSIVE
+    strict, apache = _if_enough(_STRICT[word], _BY_APACHE.get(word, _STRICT[word]), is_enough=found.n >= required)
     listed = {each.id for each in deviations(wanted.profile)}
     known = sorted({each for each, _ in found.by})
     return Row(
@@ -101,6 +99,11 @@ _STRICT = {
 }
 _BY_APACHE = {Word.DEFECT: Outcome.INCONCLUSIVE, Word.DEPARTURE: Outcome.CONFORMS}
 """A departure that Apache Kafka is known for conforms to what people run; a known defect hides what else would show."""
+
+
+def _if_enough(*outcomes: Outcome, is_enough: bool) -> list[Outcome]:
+    """The outcomes, of which none conforms by fewer runs than are required."""
+    return [Outcome.INCONCLUSIVE if each is Outcome.CONFORMS and not is_enough else each for each in outcomes]
 
 
 def _seen(row: str, runs: Iterable[RunEvidence]) -> list[_Seen]:

@@ -51,7 +51,7 @@ class Covered:
             return f"untestable: {self.requirement.untestable}"
         unseen = self.tally.unseen
         if not unseen:
-            return "not asked"
+            return f"nothing shown{_hit(self.tally)}" if self.tally.hit_by else "not asked"
         return f"claimed, no opportunity in {unseen} run{'s' * (unseen != 1)}{_hit(self.tally)}"
 
 

@@ -8,10 +8,14 @@ import pytest
 from pytest_kmigrate.catalogue import requirement
 from pytest_kmigrate.certificates import counting
 from pytest_kmigrate.certificates.claims import claims_of
-from pytest_kmigrate.certificates.counting import bound, parts_of
-from pytest_kmigrate.certificates.evidence_of_runs import RunEvidence
+from pytest_kmigrate.certificates.counting import bound, parts_of, rows_of
+from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence
 from pytest_kmigrate.certificates.statement import Counts, OutcomeName, Row
+from pytest_kmigrate.checkers.tally import Word
+from pytest_kmigrate.judging.outcomes import RowOutcome
 from pytest_kmigrate.model.capabilities import Capability, with_implied
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import Session, begin_session
 from tests.unit.certificates.vendors import PLANNED, ROW, header_of, make_run, make_runs, plan_these
 
@@ -110,3 +114,20 @@ def test_without_a_test_of_the_plan_there_is_no_success(
     claims = claims_of(tmp_path / "runs", "kip-866")
     assert (claims.strict, claims.apache) == (grade, grade)
     assert claims.untested == ([f"{left_out['test']}: 0 of 3"] if grade == "partial" else [])
+
+
+@pytest.mark.parametrize(("runs", "outcome"), [(1, "INCONCLUSIVE"), (3, "CONFORMS")])
+def test_a_remark_conforms_by_as_many_runs_as_are_planned(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs: int, outcome: str
+) -> None:
+    """As everything that conforms."""
+    row, remark = "K866-META-not-modified", "directory-id-added-to-meta-properties"
+    plan_these(monkeypatch, tmp_path / "plans", {**PLANNED, "requirements": [row], "runs": 3})
+    seen = {row: RowOutcome(Outcome.VIOLATES, Kind.SAFETY, {"c"}, {remark})}
+    folder, none = RunFolder(tmp_path), frozenset[str]()
+    listed = [
+        RunEvidence(folder, header_of(seed), "", Outcome.VIOLATES, seen, True, none, frozenset())  # noqa: FBT003
+        for seed in range(runs)
+    ]
+    (found,) = (each for each in rows_of("kip-866", Evidence(listed, [], "3.9.1", "")) if each.id == row)
+    assert (found.word, found.n, found.strict, found.apache) == (Word.REMARK, runs, outcome, outcome)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.catalogue import requirements
+from pytest_kmigrate.catalogue import all_departures, requirements
+from pytest_kmigrate.checkers.grading import graded
 from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.judging.coverage import coverage
 from pytest_kmigrate.model.errors import WrongUseError
@@ -61,6 +62,15 @@ def test_a_row_says_why_nothing_judged_it_or_what_explains_its_violation(tmp_pat
         "not asked",
         f"see {covered.covered_by}",
     ]
+
+
+def test_a_row_that_only_bugs_of_other_rows_hit_names_them(tmp_path: Path) -> None:
+    """It was asked, and nothing is known of it."""
+    of_another = next(each for each in all_departures() if not graded(FIRST)(each.id).is_own)
+    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    recorded(tmp_path / "one", replace(red, known_bugs=(of_another.id,)).speaking_for(FIRST))
+    (state,) = (row.state for row in coverage("kip-866", tmp_path).rows if row.requirement.id == FIRST)
+    assert state == f"nothing shown, hit by {of_another.id} in 1"
 
 
 def test_a_run_without_verdicts_is_named_and_not_counted(tmp_path: Path) -> None:
