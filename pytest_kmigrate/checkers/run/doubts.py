@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.run.deaths import unexpected_deaths
 from pytest_kmigrate.checkers.run.losses import loss_of
@@ -31,12 +32,13 @@ class Doubt:
 
 
 def doubts(history: History) -> list[Doubt]:
-    """Trouble of machine and harness first, then unexpected deaths, then faults that were never witnessed."""
+    """Trouble of machine and harness first, then deaths, then faults that were never witnessed."""
     return [
         *machine_troubles(history),
         *harness_troubles(history),
         *(Doubt(each.kind, each.text, each.event) for each in standstills(history)),
         *deaths_as_doubts(history),
+        *planted_deaths(history),
         *unwitnessed_faults(history),
     ]
 
@@ -130,6 +132,19 @@ def deaths_as_doubts(history: History) -> list[Doubt]:
     return [
         Doubt(Kind.INFRA, f"{event.node} died by itself with exit code {event.data.get('exit_code')}", event, DEATH)
         for event in unexpected_deaths(history)
+    ]
+
+
+def planted_deaths(history: History) -> list[Doubt]:
+    """Nodes that died of what a fault may have taken from them, unless the test expected their end.
+
+    Neither Kafka nor this machine is known to be the cause, so nothing is proved.
+    """
+    deaths = [event for event in history.of(EventKind.NODE_DIED) if event.data.get("cause")]
+    return [
+        Doubt(Kind.INFRA, f"{event.node} died while a fault may have been the cause: {event.data['cause']}", event)
+        for event in deaths
+        if _is_planted(history, event) and not is_expected_end(history, event)
     ]
 
 

@@ -72,3 +72,17 @@ def test_a_disk_that_a_fault_filled_excuses_nothing(declared: dict[str, object],
     healed = event(EventKind.FAULT_HEALED, 4, fault_id="f", fault="fill-disk(broker-1)")
     events = [STUCK[0], *_fault(**declared), bitten, healed, STUCK[1], STUCK[2], full, CHECKS]
     assert outcome_of(judged(history([sent(0), read_back(0)], events))) is outcome
+
+
+@pytest.mark.parametrize(("is_planted", "is_expected"), [(True, False), (False, False), (True, True)])
+def test_a_death_by_what_a_fault_may_have_taken_proves_nothing(is_planted: bool, is_expected: bool) -> None:
+    """Unless the test expected it; whether the fault was its cause is not known."""
+    bitten = event(EventKind.FAULT_WITNESSED, 3, fault_id="f", witness="full")
+    planted = [*_fault(takes="disk"), bitten] if is_planted else []
+    expected = event(EventKind.EXPECTED_END, 5, nodes=["broker-1"], began_ns=0, within_s=1, naming=None)
+    checks = event(EventKind.CHECKS, 9, checks=[{"name": "no_acked_record_lost"}])
+    events = [STUCK[0], *planted, DIED, *([expected] if is_expected else []), checks]
+    (kept,) = (
+        each for each in judged(history([sent(0), read_back(0)], events)) if each.check == "no_acked_record_lost"
+    )
+    assert kept.outcome is (Outcome.CONFORMS if is_expected else Outcome.INCONCLUSIVE)
