@@ -13,7 +13,7 @@ from pytest_kmigrate.distributions.distribution import image_and_adapter
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.coherence.header import name_under_test
 from pytest_kmigrate.judging.judge import outcome_of
-from pytest_kmigrate.judging.other_documents import evidence_by
+from pytest_kmigrate.judging.other_documents import evidence_in
 from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.judging.planning.planned import departures
@@ -22,7 +22,7 @@ from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.recording.reading import digests_of, read_events, read_header, read_history
+from pytest_kmigrate.recording.reading import digests_of, read_events, read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import SESSIONS, RecordedRun, RecordedSession, recorded_sessions
 from pytest_kmigrate.recording.verdicts import stored_verdicts
@@ -127,7 +127,7 @@ def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> 
     stored = stored_verdicts(folder) if folder.verdicts.is_file() else []
     rows = outcomes_by_requirement(stored)
     if header.profile != profile:
-        rows |= outcomes_by_requirement(evidence_by(document(profile), read_history(folder)))
+        rows |= outcomes_by_requirement(evidence_in(folder, document(profile)))
     manifest = hashlib.sha256(content).hexdigest()
     digests, _ = digests_of(folder)
     streams = {digest for name, digest in digests.items() if name.startswith(_STREAMS)} - {_EMPTY}

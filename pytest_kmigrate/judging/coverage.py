@@ -9,11 +9,11 @@ from pytest_kmigrate.catalogue import Requirement, requirement, requirements
 from pytest_kmigrate.checkers.grading import graded
 from pytest_kmigrate.checkers.tally import CLASSES, Said, Tally, Word, tally_together
 from pytest_kmigrate.documents import document
-from pytest_kmigrate.judging.other_documents import evidence_by
+from pytest_kmigrate.judging.other_documents import evidence_in
 from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Verdict
-from pytest_kmigrate.recording.reading import read_header, read_history
+from pytest_kmigrate.recording.reading import read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
@@ -129,7 +129,7 @@ def _verdicts_of(folder: RunFolder, profile: str) -> list[Verdict]:
         raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
     of = document(profile)
     is_of_another = bool(of.judges_runs_of) and read_header(folder).profile in of.judges_runs_of
-    return [*stored_verdicts(folder), *(evidence_by(of, read_history(folder)) if is_of_another else ())]
+    return [*stored_verdicts(folder), *(evidence_in(folder, of) if is_of_another else ())]
 
 
 def _covered(wanted: Iterable[Requirement], spoken: Mapping[str, _Spoken]) -> Iterable[Covered]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.documents import document, documents
+from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
 from pytest_kmigrate.judging.judge import judge, judged, unfinished
 from pytest_kmigrate.model.checks import by_name
 from pytest_kmigrate.model.document import Document
@@ -13,6 +14,9 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict, merged
+from pytest_kmigrate.recording.disagreement import Disagreement
+from pytest_kmigrate.recording.reading import read_history
+from pytest_kmigrate.recording.run_folder import RunFolder
 
 
 def judged_by(of: Document, history: History) -> list[Verdict]:
@@ -25,8 +29,8 @@ def judged_by(of: Document, history: History) -> list[Verdict]:
     return found if history.of(EventKind.CHECKS) else unfinished(found)
 
 
-def evidence_by(of: Document, history: History) -> list[Verdict]:
-    """What counts of that as evidence for the document.
+def evidence_by(of: Document, history: History, found: Sequence[Disagreement] = ()) -> list[Verdict]:
+    """What counts of that as evidence for the document; nothing conforms if disagreements were ``found`` in the run.
 
     A run that was made for another document may prove nothing of a requirement, as one in which a node has to die. That
     is not held against the requirement, which has runs of its own.
@@ -35,8 +39,14 @@ def evidence_by(of: Document, history: History) -> list[Verdict]:
         verdict.about_each(
             each for each in verdict.about if each.is_vacuous or each.outcome is not Outcome.INCONCLUSIVE
         )
-        for verdict in judged_by(of, history)
+        for verdict in fitted(judged_by(of, history), found)
     ]
+
+
+def evidence_in(folder: RunFolder, of: Document) -> list[Verdict]:
+    """The same of a run folder."""
+    history = read_history(folder)
+    return evidence_by(of, history, disagreements(folder, history))
 
 
 def judging(profile: str, own: str) -> Document:

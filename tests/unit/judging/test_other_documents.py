@@ -14,6 +14,7 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Outcome, Verdict
+from pytest_kmigrate.recording.disagreement import Disagreement
 from tests.unit.checkers.controllers.quorums import LEADER, QUORUM, reported, two_leaders
 from tests.unit.checkers.histories import event, history
 from tests.unit.reports.recorded_runs import faulty_run
@@ -105,3 +106,16 @@ def test_a_test_that_ended_early_proves_nothing_elsewhere() -> None:
     for asked, rows in (([event(EventKind.CHECKS, 2000)], [row]), ([], [])):
         found = evidence_by(document("kip-500"), history(events=[*QUORUM, *asked], samples=samples))
         assert [each.requirement for verdict in found for each in verdict.about] == rows
+
+
+def test_evidence_that_does_not_fit_together_proves_nothing_elsewhere() -> None:
+    """A violation in it stands."""
+    of, doubtful = document("kip-500"), [Disagreement("one", "another")]
+    held = history(
+        events=[*QUORUM, event(EventKind.CHECKS, 2000)], samples=reported("controller-3000", *[(7, LEADER)] * 3)
+    )
+    assert not [each for verdict in evidence_by(of, held, doubtful) for each in verdict.about]
+    broken = replace(held, samples=two_leaders())
+    assert [each.outcome for verdict in evidence_by(of, broken, doubtful) for each in verdict.about] == [
+        Outcome.VIOLATES
+    ]
