@@ -91,6 +91,8 @@ def _is_in_time(history: History, verdict: Verdict, diagnosis: Diagnosis) -> boo
     if diagnosis.windows is None:
         return True
     windows = diagnosis.windows(history)
+    if not windows:
+        return False  # whatever is known of the violation
     return all(any(each.from_ns <= at_ns <= each.to_ns for each in windows) for at_ns in moments(history, verdict))
 
 

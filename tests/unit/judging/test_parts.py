@@ -109,6 +109,15 @@ def test_a_violation_is_explained_in_the_time_of_the_bug_only() -> None:
     assert (known(run, early, bug), known(run, late, bug)) == ((ONE,), ())
 
 
+def test_a_bug_that_was_never_at_work_explains_nothing() -> None:
+    """Not even what nobody knows the time of."""
+    verdict = violates("any", Kind.SAFETY, [Violation("it", "a")])
+    bug = answering(ONE, "a")
+    for windows, bugs in (([], ()), ([Window(1, 2)], (ONE,))):
+        there = replace(bug, windows=lambda _, windows=windows: windows)
+        assert known(history(kafka="3.6.0"), verdict, there) == bugs
+
+
 def test_what_is_made_out_of_time_is_left() -> None:
     """What an image lacks was made when its last change was acknowledged."""
     made = change(2_000, "set-quota", "user=a", wanted={"x": 1})
