@@ -36,7 +36,7 @@ class Reading:
     ticks: int
     """Ticks of all processors."""
     own: Mapping[int, int]
-    """By process of the run, the ticks that it worked."""
+    """By process of the run, the ticks that it worked, and that its children worked which have ended."""
     memory_s: float | None
     io_s: float | None
     disk_bytes: int | None
@@ -120,9 +120,12 @@ class PressureProbe:
     def _read(self) -> Reading:
         busy, ticks = _processors(_lines(self._proc / "stat"))
         own = self._own()
-        own_bytes = {pid: _bytes_of(_lines(self._proc / str(pid) / "io")) for pid in own}
+        io = {pid: _lines(self._proc / str(pid) / "io") for pid in own}
+        own_bytes = {pid: _bytes_of(lines) for pid, lines in io.items()}
+        # Of a process of another user, as in a container, nothing can be read: its bytes must not pass for others'.
+        disk_bytes = _disk_bytes(_lines(self._proc / "diskstats")) if all(io.values()) else None
         memory_s, io_s = (_full_s(_lines(self._proc / "pressure" / each)) for each in ("memory", "io"))
-        return Reading(busy, ticks, own, memory_s, io_s, _disk_bytes(_lines(self._proc / "diskstats")), own_bytes)
+        return Reading(busy, ticks, own, memory_s, io_s, disk_bytes, own_bytes)
 
     def _own(self) -> dict[int, int]:
         """The ticks of this process, of the nodes, and of all that either has started."""
@@ -203,10 +206,13 @@ def _full_s(lines: Iterable[str]) -> float | None:
 
 
 def _stat_of(folder: Path) -> tuple[int, int] | None:
-    """Parent and ticks of a process; its name is in brackets and may have any character."""
+    """Parent and ticks of a process and its ended children; its name is in brackets and may have any character.
+
+    A child that ended after a long time counts whole in that span, so the run seems to work more than it did.
+    """
     for line in _lines(folder / "stat")[:1]:
         fields = line.rpartition(")")[2].split()
-        return int(fields[1]), int(fields[11]) + int(fields[12])
+        return int(fields[1]), sum(map(int, fields[11:15]))
     return None
 
 

@@ -32,8 +32,9 @@ class Machine:
         files = {
             "stat": f"cpu  {busy} 0 0 {ticks - busy} 0 0 0 0 0 0\ncpu0 1 1\nprocs_running {running}\n",
             "diskstats": f" 8 0 sda 1 0 {moved} 0 1 0 0 0 0 0 0\n 8 1 sda1 1 0 {moved} 0 1 0 0 0 0 0 0\n",
-            f"{os.getpid()}/stat": _stat(1, own.get("mine", 0)),
-            f"{os.getpid()}/io": f"rchar: 9\nread_bytes: 0\nwrite_bytes: {own.get('written', 0)}\n",
+            f"{os.getpid()}/stat": _stat(1, own.get("mine", 0), own.get("ended", 0)),
+            **{f"{each}/io": _io(0) for each in (60, CONTAINED)},
+            f"{os.getpid()}/io": _io(own.get("written", 0)),
             "60/stat": _stat(os.getpid(), own.get("child", 0)),
             f"{CONTAINED}/stat": _stat(1, own.get("contained", 0)),
             "1/stat": _stat(0, 5000),
@@ -52,8 +53,12 @@ class Machine:
             probe.look()
 
 
-def _stat(parent: int, ticks: int) -> str:
-    return f"1 (a (name) of 2) S {parent} 1 1 0 -1 4194560 1 0 0 0 {ticks} 0 0 0 20 0 1 0 100 1 1\n"
+def _stat(parent: int, ticks: int, of_ended: int = 0) -> str:
+    return f"1 (a (name) of 2) S {parent} 1 1 0 -1 4194560 1 0 0 0 {ticks} 0 {of_ended} 0 20 0 1 0 100 1 1\n"
+
+
+def _io(written: int) -> str:
+    return f"rchar: 9\nread_bytes: 0\nwrite_bytes: {written}\n"
 
 
 @pytest.fixture(params=[True, False], ids=["with PSI", "without PSI"])
@@ -92,6 +97,14 @@ def test_others_that_work_are_told_apart_from_the_run(machine: Machine) -> None:
     assert _data(recorder)["late_ms"] == 0
 
 
+def test_a_tool_that_has_ended_was_of_the_run(machine: Machine) -> None:
+    """Its parent has what it worked, as of a JVM that ran for a second."""
+    probe, recorder = _probe(machine)
+    machine.counts(running=1 + PROCESSORS + 20 * PROCESSORS, busy=400, ticks=400, mine=20, ended=380)
+    machine.passes(probe)
+    assert _data(recorder)["foreign"] == 0.0
+
+
 def test_standing_still_is_seen_by_the_clock(machine: Machine) -> None:
     """Two seconds took 27."""
     probe, recorder = _probe(machine)
@@ -107,6 +120,17 @@ def test_memory_and_disks_are_seen_by_psi_alone(tmp_path: Path) -> None:
     machine.counts(psi_s=1.5, moved=1000, written=51_200)
     machine.passes(probe)
     assert [_data(recorder)[key] for key in ("memory", "io", "foreign_io")] == [0.75, 0.75, 0.9]
+
+
+def test_bytes_that_cannot_be_read_are_nobodys(tmp_path: Path) -> None:
+    """A node in a container may be of another user: it may have written all that a disk did."""
+    machine = Machine(tmp_path, has_psi=True)
+    machine.counts()
+    probe, recorder = _probe(machine)
+    machine.counts(psi_s=1.5, moved=1000)
+    (tmp_path / str(CONTAINED) / "io").unlink()
+    machine.passes(probe)
+    assert "foreign_io" not in _data(recorder)
 
 
 def test_a_machine_without_psi_has_no_such_keys(tmp_path: Path) -> None:
