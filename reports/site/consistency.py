@@ -69,9 +69,17 @@ def _operations(site: Site) -> str:
 
 
 def _controllers(site: Site) -> str:
-    """What else checks found in histories: controllers, znodes, metrics, identities."""
+    """What else checks found in histories, and nothing known explains: controllers, znodes, metrics, identities."""
     rows = [row for row in _anomalies(site) if not row["of_clients"]]
-    return section("Other findings", _matrix(site, rows, []), "Of controllers, nodes and znodes.") if rows else ""
+    return (
+        section(
+            "Other findings",
+            _matrix(site, rows, []),
+            "Of controllers, nodes and znodes; what is known is under Requirements.",
+        )
+        if rows
+        else ""
+    )
 
 
 def _matrix(site: Site, rows: Sequence[Row], below: Sequence[Sequence[Cell]]) -> str:

@@ -10,7 +10,6 @@ from pytest_kmigrate.reports.pages.drawing import (
     breakable,
     chip,
     folded,
-    legend,
     short,
     table,
     text,
@@ -84,7 +83,7 @@ def _matrix(site: Site, rows: Sequence[Row]) -> str:
         cells = [_outcome(site, of.get(column)) for column in columns]
         drawn.append([Cell(_name(site, name, known.get(name)), name, "name"), *cells])
     left_out = len({row["requirement"] for row in rows}) - len(drawn)
-    return legend() + f'<div class="matrix">{table_of(heads, drawn, left_out, "requirements")}</div>'
+    return f'<div class="matrix">{table_of(heads, drawn, left_out, "requirements")}</div>'
 
 
 def _name(site: Site, name: object, known: Row | None) -> str:

@@ -6,6 +6,7 @@ from typing import TypedDict
 from pytest_kmigrate import catalogue
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean
 from pytest_kmigrate.checkers.kernels import AnomalyClass
+from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.summary.asked import asked_of
 from pytest_kmigrate.reports.summary.attention import attention
@@ -117,11 +118,8 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "versions": versions_of(counted, known),
         "ledger": ledger,
         "tests": tests,
-        "requirements": _worst_first(
-            with_words(_with_bound(known["requirements"]), known["requirement_outcomes"]),
-            "requirement",
-            "profile",
-            "kafka",
+        "requirements": sorted(
+            with_words(_with_bound(known["requirements"]), known["requirement_outcomes"]), key=_by_word
         ),
         "cells": _worst_first(_with_rates(known["cells"], known["requirement_flakiness"]), "requirement", *CELL),
         "flakiness": sorted(known["flakiness"], key=lambda row: (-(number(row["shrunk_rate"]) or 0), *by(*CELL)(row))),
@@ -213,6 +211,12 @@ def _with_facts(consistency: Sequence[Row], facts: Sequence[Row]) -> list[Row]:
         of_check[str(fact["fact"])] = {"total": fact["total"], "largest": fact["largest"]}
     rows = [{**row, "facts": numbers.get(tuple(row[key] for key in keys), {})} for row in consistency]
     return sorted(rows, key=lambda row: (-Outcome[str(row["outcome"])], *by(*keys)(row)))
+
+
+def _by_word(row: Row) -> tuple[object, ...]:
+    """The gravest word first, then the worst standing: the order of a page of requirements."""
+    word, standing = Word[str(row["word"])], WORST_FIRST.index(str(row["standing"]))
+    return (list(Word).index(word), standing, *by("requirement", "profile", "kafka")(row))
 
 
 def _worst_first(rows: Sequence[Row], *keys: str) -> list[Row]:

@@ -27,8 +27,9 @@ def with_anomaly(verdicts: DataFrame) -> DataFrame:
 
 
 def controller_anomalies(of_runs: DataFrame) -> DataFrame:
-    """One row (of ``anomalies``) per verdict that a controller did what none may."""
-    violated = of_runs.where((F.col("outcome") == Outcome.VIOLATES.name) & F.col("anomaly").isNotNull())
+    """One row (of ``anomalies``) per verdict that a controller did what none may, and that nothing known explains."""
+    is_new = (F.col("outcome") == Outcome.VIOLATES.name) & (F.size("known_bugs") == 0)
+    violated = of_runs.where(is_new & F.col("anomaly").isNotNull())
     first = F.get("violations", F.lit(0))
     values = {
         "class": F.col("anomaly"),
