@@ -1,5 +1,7 @@
 """Checks of the run itself: the faults bit, no node died by itself."""
 
+import re
+
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
@@ -12,6 +14,8 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
 _BEFORE_NS = 60_000_000_000
+_LATE = re.compile(r"time[d ]*out|expired|session|NodeExists", re.IGNORECASE)
+"""What the last words of a node are about that came too late: a session that is still there is one that ends late."""
 """So long before the end of a node its cause may lie: longer than its sessions last."""
 
 
@@ -97,5 +101,12 @@ def _thread_death(history: History, event: Event) -> Violation:
 
 
 def _of_node(history: History, event: Event, expected: str, observed: str) -> Violation:
-    evidence, awaited = (f"event {event.seq}", f"logs/{event.node}/"), (event.at_ns - _BEFORE_NS, event.at_ns)
+    evidence = (f"event {event.seq}", f"logs/{event.node}/")
+    awaited = (event.at_ns - _BEFORE_NS, event.at_ns) if _is_of_time(event) else None
     return violation_at(history, expected, observed, event.at_ns, *evidence, awaited=awaited)
+
+
+def _is_of_time(event: Event) -> bool:
+    """Whether a node may have ended, or hung, since something came late: only that a busy machine explains."""
+    said = str(event.data.get("said") or "")
+    return not said or event.data.get("how") == "hung" or _LATE.search(said) is not None

@@ -72,6 +72,24 @@ def test_other_pressure_excuses_nothing(spans: list[Event]) -> None:
     assert (gap(*spans).outcome, gap(*spans).kind) == (Outcome.VIOLATES, Kind.LIVENESS)
 
 
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("", Outcome.INCONCLUSIVE),
+        ("Session 0x1 expired", Outcome.INCONCLUSIVE),
+        ("org.apache.kafka.common.errors.TimeoutException: Timed out", Outcome.INCONCLUSIVE),
+        ("java.lang.NullPointerException", Outcome.VIOLATES),
+        ("IllegalStateException: Offset goes backward", Outcome.VIOLATES),
+    ],
+)
+def test_a_busy_machine_explains_a_death_that_is_about_time(said: str, outcome: Outcome) -> None:
+    """An exception about something else is Kafka's, however busy the machine was."""
+    started = event(EventKind.NODE_STARTED, 0, "broker-1", role="broker")
+    died = event(EventKind.NODE_DIED, 40 * S, "broker-1", exit_code=1, said=said)
+    verdicts = judged(history(events=[started, pressure(10, 40, **BUSY), died, CHECKS]))
+    assert {each.check: each.outcome for each in verdicts}["no_unexpected_death"] is outcome
+
+
 def test_short_spans_add_up() -> None:
     """Each is too short by itself."""
     assert gap(pressure(21, 23, **BUSY), pressure(28, 30, **BUSY)).outcome is Outcome.INCONCLUSIVE
