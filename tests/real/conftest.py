@@ -1,10 +1,16 @@
 """Every test of this folder starts real processes, and says so by its marker."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from pytest_kmigrate.plugin.options import options_of
+
+# A shell that starts pytest in the background has it ignore SIGINT, and so would each process that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 _HERE = Path(__file__).parent
 

@@ -60,6 +60,7 @@ def test_a_killed_supervisor_takes_the_nodes_along_and_blames_nobody(tmp_path: P
         assert "memory" not in one.output
 
 
+@pytest.mark.nightly
 def test_a_ctrl_c_ends_a_wait_soon(tmp_path: Path) -> None:
     """Nothing is read back, no thread is looked at, and what there is of the run is judged."""
     with session(tmp_path / "one", WAITS, *ONE) as one:
