@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from pytest_kmigrate.catalogue import KnownBug, departures_of
+from pytest_kmigrate.catalogue import departures_of
 from pytest_kmigrate.distributions.releases import known_releases
 from pytest_kmigrate.documents import documents
-from pytest_kmigrate.reports.pages.markup import code, literal, table
+from pytest_kmigrate.judging.matrix import costs
 
 FOLDER = Path(__file__).parent.parent / "docs" / "releases"
 
@@ -30,22 +30,8 @@ def _page(release: str) -> str:
         if defects:
             others = len(known) - len(defects)
             beside = f"{others} departures and remarks beside them hurt no operator." if others else ""
-            sections.append("\n\n".join([f"## {document.title}", _defects(defects), *([beside] if beside else [])]))
+            sections.append("\n\n".join([f"## {document.title}", costs(defects), *([beside] if beside else [])]))
     return "\n\n".join([f"# Known defects of Kafka {release}", *sections]) + "\n" if sections else ""
-
-
-def _defects(defects: list[KnownBug]) -> str:
-    rows = [
-        (
-            code(each.id) + (f" ({literal(each.ticket)})" if each.ticket and each.ticket != each.id else ""),
-            str(each.severity),
-            literal(each.symptom),
-            literal(each.consequence),
-            ", ".join(each.fixed_in) or "no release",
-        )
-        for each in defects
-    ]
-    return table(("name", "severity", "what Kafka does", "what it costs", "fixed in"), rows)
 
 
 if __name__ == "__main__":

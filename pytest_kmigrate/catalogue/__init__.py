@@ -28,6 +28,7 @@ __all__ = [
     "described",
     "deviations",
     "find_bug",
+    "gravest_first",
     "is_before",
     "is_release",
     "known_bug",
@@ -101,8 +102,12 @@ class KnownBug:
     @property
     def expectation(self) -> str:
         """Why a test is expected to fail, in one line."""
-        fixed = f"fixed in {', '.join(self.fixed_in)}" if self.fixed_in else "fixed in no release"
-        return f"{self.id} ({self.class_}, {fixed}): {self.symptom}"
+        return f"{self.id} ({self.class_}, fixed in {self.fixed}): {self.symptom}"
+
+    @property
+    def fixed(self) -> str:
+        """The releases that mended it, as a text."""
+        return ", ".join(self.fixed_in) or "no release"
 
     @property
     def described(self) -> str:
@@ -227,7 +232,12 @@ def all_departures() -> tuple[KnownBug, ...]:
 def departures_of(profile: str, version: str) -> tuple[KnownBug, ...]:
     """What a release is known to do instead of what a profile's document asks, the gravest first."""
     known = [*_known_bugs(profile), *map(_as_known_bug, deviations(profile))]
-    return tuple(sorted((each for each in known if each.breaks(version)), key=lambda bug: (-bug.severity, bug.id)))
+    return tuple(gravest_first(each for each in known if each.breaks(version)))
+
+
+def gravest_first(known: Iterable[KnownBug]) -> list[KnownBug]:
+    """Known bugs and deviations by their severity, then by their ids."""
+    return sorted(known, key=lambda bug: (-bug.severity, bug.id))
 
 
 @lru_cache

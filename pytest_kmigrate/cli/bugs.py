@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
     from pytest_kmigrate.catalogue import KnownBug
 
+_HEADS = ("name", "severity", "what Kafka does", "what it costs", "fixed in")
+
 
 def bugs(
     *,
@@ -27,8 +29,9 @@ def bugs(
         _must_be_a_release(option, version)
     mine = _defects(departures_of(profile, kafka))
     theirs = {each.id for each in departures_of(profile, to)} if to else set()
-    heads = ("name", "severity", "what Kafka does", "what it costs", "fixed in", *([f"in {to}"] if to else []))
-    show(heads, [(*_row(each), *(["yes" if each.id in theirs else "no"] if to else [])) for each in mine])
+    compared = [["yes" if each.id in theirs else "no"] if to else [] for each in mine]
+    rows = [(*_row(each), *more) for each, more in zip(mine, compared, strict=True)]
+    show((*_HEADS, *([f"in {to}"] if to else [])), rows)
     departures = len(departures_of(profile, kafka)) - len(mine)
     say(f"Kafka {kafka} by {profile}: {len(mine)} known defects, {departures} departures and remarks")
     if to:
@@ -37,7 +40,7 @@ def bugs(
         left = sum(each.id in theirs for each in mine)
         say(f"Kafka {to} still has {left} of them, and {len(new)} that {kafka} does not have")
         if new:
-            show(("name", "severity", "what Kafka does", "what it costs", "fixed in"), map(_row, new))
+            show(_HEADS, map(_row, new))
 
 
 def _must_be_a_release(option: str, version: str | None) -> None:
@@ -53,5 +56,4 @@ def _defects(known: "Sequence[KnownBug]") -> "list[KnownBug]":
 
 
 def _row(bug: "KnownBug") -> tuple[str, str, str, str, str]:
-    fixed = ", ".join(bug.fixed_in) or "no release"
-    return bug.id, str(bug.severity), bug.symptom, bug.consequence, fixed
+    return bug.id, str(bug.severity), bug.symptom, bug.consequence, bug.fixed

@@ -188,7 +188,8 @@ def _show_concerns(again: "JudgedAgain") -> None:
     """New violations; known defects with what they cost; what is open and counts; and one line for all else."""
     from collections import Counter
 
-    from pytest_kmigrate.catalogue import find_bug
+    from pytest_kmigrate.catalogue import find_bug, gravest_first
+    from pytest_kmigrate.checkers.evidence.wording import counted
     from pytest_kmigrate.checkers.run.doubts import SO_NOTHING_IS_PROVED
     from pytest_kmigrate.cli.console import say, show
     from pytest_kmigrate.model.verdict import Outcome
@@ -201,15 +202,15 @@ def _show_concerns(again: "JudgedAgain") -> None:
     if shown:
         show(("outcome", "kind", "check", "summary"), [_row(each) for each in shown])
     for reason, checks in reasons.items():
-        say(f"{_counted(checks, 'check')} held, which proves nothing: {reason}")
+        say(f"{counted(checks, 'check')} held, which proves nothing: {reason}")
     known = {name: find_bug(name) for each in red for name in each.known_bugs}
     defects = [bug for bug in known.values() if bug and bug.class_ == "defect"]
-    for bug in sorted(defects, key=lambda bug: (-bug.severity, bug.id)):
+    for bug in gravest_first(defects):
         say(bug.described)
     departures = sorted(known.keys() - {bug.id for bug in defects})
     if departures:
-        counted = _counted(len(departures), "departure")
-        say(f"{counted} of Kafka {again.header.kafka} from the text: {', '.join(departures)}")
+        differing = counted(len(departures), "departure")
+        say(f"{differing} of Kafka {again.header.kafka} from the text: {', '.join(departures)}")
     say(f"{_all_else(again, len(red) + len(left))} (-v: every verdict)")
 
 
@@ -221,17 +222,14 @@ def _is_doubted(verdict: "Verdict") -> bool:
 
 
 def _all_else(again: "JudgedAgain", shown: int) -> str:
+    from pytest_kmigrate.checkers.evidence.wording import counted
     from pytest_kmigrate.model.verdict import Outcome
 
     conforming = sum(each.outcome is Outcome.CONFORMS for each in again.verdicts)
     others = len(again.verdicts) - shown - conforming
     return (
-        f"{_counted(conforming, 'check')} {'conform' if conforming != 1 else 'conforms'}, {others} had nothing to judge"
+        f"{counted(conforming, 'check')} {'conform' if conforming != 1 else 'conforms'}, {others} had nothing to judge"
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _not_counted(again: "JudgedAgain") -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pytest_kmigrate.catalogue import KnownBug, Requirement, all_departures
+from pytest_kmigrate.catalogue import KnownBug, Requirement, find_bug, gravest_first, known_bug
 from pytest_kmigrate.checkers.tally import CLASSES, Tally, Word
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.coverage import Coverage, coverage
@@ -45,7 +45,7 @@ class Cell:
         """Where it stands: runs that did not meet a race of this release do not show that it is gone."""
         if not self.latent or self.tally.word in (*CLASSES, Word.VIOLATION):
             return self.tally.word
-        return min((Word(_known()[each].class_) for each in self.latent), key=CLASSES.index)
+        return min((Word(known_bug(each).class_) for each in self.latent), key=CLASSES.index)
 
     def __str__(self) -> str:
         """The word, by what, and in k of n runs."""
@@ -73,7 +73,7 @@ class Matrix:
         """The known bugs and deviations that the cells of these rows name, the gravest first."""
         cells = [cell for row in ids for cell in self.rows[row]]
         named = {known for cell in cells for known in [*(each for each, _ in cell.tally.by), *cell.latent]}
-        return sorted((_known()[each] for each in named if each in _known()), key=lambda bug: (-bug.severity, bug.id))
+        return gravest_first(bug for each in named if (bug := find_bug(each)))
 
     def levels(self) -> dict[str, str]:
         """By id, the level of each requirement that counts."""
@@ -91,15 +91,12 @@ class Matrix:
 
 def _latent(found: Tally, races: Iterable[str], release: str) -> tuple[str, ...]:
     met = {known for known, _ in found.by}
-    return tuple(sorted(each for each in races if found.n and each not in met and _known()[each].breaks(release)))
+    return tuple(sorted(each for each in races if found.n and each not in met and known_bug(each).breaks(release)))
 
 
 def _is_race(known: str) -> bool:
-    return known in _known() and _known()[known].reachability == "race"
-
-
-def _known() -> dict[str, KnownBug]:
-    return {each.id: each for each in all_departures()}
+    bug = find_bug(known)
+    return bug is not None and bug.reachability == "race"
 
 
 def matrix(profile: str, runs: Mapping[str, Sequence[Path]]) -> Matrix:
@@ -123,9 +120,9 @@ def page(profile: str, found: Matrix) -> str:
     mild = [row for row, word in worst.items() if word in _MILD]
     rest = [row for row in worst if row not in {*grave, *mild}]
     parts = [f"# {profile} on releases of Apache Kafka", _how_to_read(profile), _counts(found)]
-    parts += ["## Defects", _rows(found, grave), "What they cost:", _costs(found.named_in(grave))] if grave else []
+    parts += ["## Defects", _rows(found, grave), "What they cost:", costs(found.named_in(grave))] if grave else []
     parts += ["## Departures and remarks", *_folded(f"{len(mild)} requirements", _rows(found, mild))] if mild else []
-    parts += _folded("What Kafka does instead", _costs(found.named_in(mild))) if mild else []
+    parts += _folded("What Kafka does instead", costs(found.named_in(mild))) if mild else []
     return "\n\n".join([*parts, "## All others", _rows(found, rest)])
 
 
@@ -160,14 +157,15 @@ def _rows(found: Matrix, ids: Sequence[str]) -> str:
     return table(("requirement", "level", *found.releases), rows)
 
 
-def _costs(known: Sequence[KnownBug]) -> str:
+def costs(known: Sequence[KnownBug]) -> str:
+    """A table of known bugs and deviations: what Kafka does, what that costs, and where it is fixed."""
     rows = [
         (
             code(each.id) + (f" ({escaped(each.ticket)})" if each.ticket and each.ticket != each.id else ""),
             str(each.severity),
             literal(each.symptom),
             literal(each.consequence),
-            ", ".join(each.fixed_in) or "nowhere",
+            each.fixed,
         )
         for each in known
     ]

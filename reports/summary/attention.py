@@ -126,7 +126,7 @@ def _about_defect(seen: Sequence[Row], attempts: Sequence[Row]) -> Row:
     where = f", latest in {str(latest['test_id']).rpartition('::')[2]}" if latest else ""
     runs = plural(sum(count(each["runs"]) for each in seen), "run")
     known_as = find_bug(bug)
-    fixed = f"Fixed in: {', '.join(known_as.fixed_in) or 'no release'}. " if known_as else ""
+    fixed = f"Fixed in: {known_as.fixed}. " if known_as else ""
     detail = f"{fixed}Seen in {runs} by {checks}{where}"
     reported = {"level": "DEFECT", "title": bug, "condition": kafka_of(*versions), "detail": detail}
     shown = {key: latest.get(key) for key in ("test_id", "timeline", "reproduce")}

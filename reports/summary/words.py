@@ -1,6 +1,6 @@
 """Words: where each requirement stands, by the tally that coverage and certificates have."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pytest_kmigrate import catalogue
 from pytest_kmigrate.checkers.grading import graded, of_row
@@ -11,7 +11,9 @@ from pytest_kmigrate.reports.summary.rows import Row, count, grouped, listed
 
 def tallied(outcomes: Sequence[Row], *keys: str) -> dict[tuple[object, ...], Tally]:
     """By these columns, the first of which is ``requirement``, the tally of rows of ``requirement_outcomes``."""
-    return {group: _tally(str(group[0]), mine) for group, mine in grouped(outcomes, *keys).items()}
+    known = {each.id for profile in catalogue.profiles() for each in catalogue.requirements(profile)}
+    groups = grouped(outcomes, *keys).items()
+    return {group: _tally(str(group[0]), mine, is_known=group[0] in known) for group, mine in groups}
 
 
 def with_words(requirements: Sequence[Row], outcomes: Sequence[Row]) -> list[Row]:
@@ -28,20 +30,15 @@ def is_defect(name: object) -> bool:
     return bug is None or Word(bug.class_) is Word.DEFECT
 
 
-def _tally(requirement: str, outcomes: Sequence[Row]) -> Tally:
-    known = requirement in _ids()
-    grade = graded(requirement) if known else graded()
-    return tally((_said(requirement, row, is_known=known) for row in outcomes), grade)
+def _tally(requirement: str, outcomes: Sequence[Row], *, is_known: bool) -> Tally:
+    grade = graded(requirement) if is_known else graded()
+    return tally((_said(requirement, row, is_known=is_known) for row in outcomes), grade)
 
 
 def _said(requirement: str, row: Row, *, is_known: bool) -> Said:
     bugs = [str(each) for each in listed(row["known_bugs"])]
     outcome = Outcome[str(row["outcome"])] if row["outcome"] else None
     return Said(outcome, frozenset(of_row(requirement, bugs) if is_known else bugs), count(row["runs"]))
-
-
-def _ids() -> Mapping[str, object]:
-    return {each.id: each for profile in catalogue.profiles() for each in catalogue.requirements(profile)}
 
 
 def _as_row(found: Tally) -> Row:
