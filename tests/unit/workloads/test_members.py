@@ -191,7 +191,7 @@ def test_a_script_that_ends_before_its_consumer_is_a_death(
 ) -> None:
     """The consumer goes on, and prints into a pipe that nothing ends: it is killed, or named if it cannot be found."""
     monkeypatch.setattr(member_module, "_READ_WITHIN_S", 0.5)
-    script = BEHIND_A_SCRIPT.replace("import sys; sys.stdin.read()", "import time; time.sleep(30)")
+    script = BEHIND_A_SCRIPT.replace("import sys; sys.stdin.read()", "import signal; signal.alarm(30); signal.pause()")
     script = script.replace("'])", f"'], {session.rstrip(', ')})")
     member = play(AT_WORK[:1], f"{script}\nwrapped()\n{UNTIL_STOPPED}\nos._exit(0)")
     member.start()
