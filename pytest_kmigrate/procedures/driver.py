@@ -37,6 +37,7 @@ class ProcedureDriver:
         self._steps = steps
         self._next = 0
         self._half_done: tuple[Step, int] | None = None
+        self._took_over: tuple[int, str] | None = None
 
     def advance_to(self, value: str | enum.Enum) -> None:
         """Take every step up to the one that reaches ``value``, and wait until it is reached.
@@ -107,11 +108,13 @@ class ProcedureDriver:
     def await_new_active_controller(self, within_s: float = PATIENCE_S) -> str:
         """Return the node that took over since the last fault began."""
         before = self._active_before_last_fault()
-        return until(
+        found = until(
             lambda: self._other_than(before),
             awaited=f"an active controller other than {before}",
             within_s=within_s,
         )
+        self._took_over = len(self._scene.recorder.events), found
+        return found
 
     def _obstacles(self, _wanted: str) -> Sequence[str]:
         """Sentences that say what keeps the cluster from this value, as far as its evidence shows; a document's own."""
@@ -174,12 +177,19 @@ class ProcedureDriver:
         return seen == value or NotYet(f"{name} {seen}")
 
     def _active_before_last_fault(self) -> str | None:
-        """The active controller last recorded before the last fault began; without a fault, the present one."""
+        """The active controller last seen before the last fault began; without a fault, the present one.
+
+        The probe may see a controller that took over only after the next fault began, so what this driver has seen
+        counts as well.
+        """
         events = list(self._scene.recorder.events)
         faults = [event.seq for event in events if event.kind is EventKind.FAULT_BEGAN]
         horizon = faults[-1] if faults else len(events)
-        seen = [event.node for event in events[:horizon] if event.kind is EventKind.ACTIVE_CONTROLLER and event.node]
-        return seen[-1] if seen else None
+        recorded = events[:horizon]
+        seen = [(each.seq, each.node) for each in recorded if each.kind is EventKind.ACTIVE_CONTROLLER and each.node]
+        if self._took_over is not None and self._took_over[0] <= horizon:
+            seen.append(self._took_over)
+        return max(seen)[1] if seen else None
 
     def _other_than(self, before: str | None) -> str | NotYet:
         now = self._scene.view.active_controller()

@@ -100,6 +100,20 @@ def test_a_new_active_controller_is_another_than_before_the_fault(stage: Stage, 
     assert driver.await_new_active_controller(within_s=0) == "controller-3002"
 
 
+def test_a_controller_that_took_over_is_the_former_one_of_the_next_fault(stage: Stage, driver: ProcedureDriver) -> None:
+    """The probe records it late: after the next fault began, which it would seem to have taken over by."""
+    stage.recorder.record(typical(EventKind.ACTIVE_CONTROLLER, controller="controller-3000"), "controller-3000")
+    stage.recorder.record(typical(EventKind.FAULT_BEGAN))
+    stage.view.controller = "controller-3002"
+    assert driver.await_new_active_controller(within_s=0) == "controller-3002"
+    stage.recorder.record(typical(EventKind.FAULT_BEGAN))
+    stage.recorder.record(typical(EventKind.ACTIVE_CONTROLLER, controller="controller-3002"), "controller-3002")
+    with pytest.raises(AwaitTimeoutError, match="other than controller-3002"):
+        driver.await_new_active_controller(within_s=0)
+    stage.view.controller = "controller-3001"
+    assert driver.await_new_active_controller(within_s=0) == "controller-3001"
+
+
 def test_moves_of_a_test_are_a_step_of_its_own(stage: Stage, driver: ProcedureDriver) -> None:
     """Recorded by its name; the documented way goes on from where it was."""
     driver.make("by-hand", Comes("level", "LOW"), Comes("door", "SHUT"))
