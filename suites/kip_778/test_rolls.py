@@ -100,19 +100,33 @@ def expect_every_node_rolled(cluster, supported, begun_with, old, expect):
 @pytest.mark.topology("kraft-broker3-controller3-upgrade")
 @pytest.mark.requirement("K778-UPG-mixed-software", "K778-APIV-forwarded-intersection")
 def test_brokers_first_and_a_controller_dies(
-    workload, cluster, cluster_metadata, features, leader, upgrade, inject, expect, claim, verify_clients
+    workload,
+    cluster,
+    cluster_metadata,
+    features,
+    leader,
+    set_level,
+    top_level,
+    upgrade,
+    inject,
+    expect,
+    claim,
+    verify_clients,
 ):
     """Brokers are rolled before controllers, and the active controller is killed in between."""
     new = cluster.topology.kafka
     workload.await_committed(3)
     with cluster_metadata.changing("rolled", sides=("log", "brokers")):
         upgrade.make("brokers-first", *(moves.Roll(name, kafka=new) for name in BROKERS))
+        rolled = offered(features)
         of_old = features(leader()).requests
+        for name in BROKERS:  # a broker asks the controllers when it first forwards something
+            set_level(top_level(), dry_run=True, at=name)
         expect(
             "what brokers offer that old controllers do not know",
             lambda: beyond(offered(features), of_old),
             equals=[],
-            within_s=30,  # a broker asks the controllers when it connects to them
+            within_s=30,
             kind=None,  # judged below, when it is clear what a new broker knows by itself
         )
         mixed = offered(features)
@@ -120,7 +134,9 @@ def test_brokers_first_and_a_controller_dies(
             upgrade.await_new_active_controller()
         upgrade.make("then-controllers", *(moves.Roll(name, kafka=new) for name in CONTROLLERS))
     workload.await_acked(500)
-    judge_forwarded(claim, mixed, of_old, features("broker-0").requests)
+    own = features("broker-0").requests
+    judge_forwarded(claim, "what new brokers offered beside old controllers", rolled, own, of_old)
+    judge_forwarded(claim, "what new brokers that had forwarded offered beside old controllers", mixed, own, of_old)
 
     verify_clients(
         checks.metadata_equivalent("rolled-log", "rolled-brokers"),
@@ -128,11 +144,11 @@ def test_brokers_first_and_a_controller_dies(
     )
 
 
-def judge_forwarded(claim, mixed, of_old, own):
+def judge_forwarded(claim, name, offers, own, of_old):
     """A new broker beside an old controller offers of forwarded requests what both know."""
     claim(
-        "what new brokers offered beside old controllers",
-        offered_otherwise(mixed, own, of_old),
+        name,
+        offered_otherwise(offers, own, of_old),
         [],
         "K778-APIV-forwarded-intersection",
         given=differing(own, of_old) != [],
