@@ -3,7 +3,12 @@
 import pytest
 
 from pytest_kmigrate import Kind, moves
-from pytest_kmigrate.documents.kip_778.levels import level_changes
+from pytest_kmigrate.documents.kip_778.levels import (
+    AN_OLD_CONTROLLER_RUNS,
+    ANSWER_TO_A_LEVEL,
+    RECORDED_LEVELS,
+    level_changes,
+)
 
 pytestmark = pytest.mark.since("3.7.0")  # of the level that 3.6.2, which the others run, does not know
 REFUSED = "INVALID_UPDATE_VERSION"
@@ -81,7 +86,7 @@ def test_a_running_broker_meets_a_level_that_it_does_not_know(cluster, tool, set
     """It was unregistered while it runs, so that the level could be raised: it has to end."""
     old = cluster.node("broker-1")
     tool("broker-0", "kafka-cluster", "unregister", "--bootstrap-server", "{bootstrap}", "--id", "1")
-    expect("the answer to the level", lambda: set_level(OF_3_7).first_error, equals="NONE", within_s=0)
+    expect(ANSWER_TO_A_LEVEL, lambda: set_level(OF_3_7).first_error, equals="NONE", within_s=0)
     expect("whether broker 1 runs", lambda: old.alive, equals=False, within_s=20, kind=Kind.LIVENESS)
     old.kill()
     verify()
@@ -132,10 +137,10 @@ def test_a_level_that_most_controllers_do_not_know_is_refused(
     """Two of three are of an old release; accepting the level would end both, and the quorum."""
     began = level_changes(log_of("broker-0"))
     let_lead("controller-3000")
-    expect("the answer to the level", lambda: set_level(OF_3_7).first_error, equals=REFUSED, within_s=0)
-    expect("the levels that broker 0 recorded", lambda: level_changes(log_of("broker-0")), equals=began, within_s=0)
+    expect(ANSWER_TO_A_LEVEL, lambda: set_level(OF_3_7).first_error, equals=REFUSED, within_s=0)
+    expect(RECORDED_LEVELS, lambda: level_changes(log_of("broker-0")), equals=began, within_s=0)
     expect_to_stay(
-        "whether one of the old controllers runs",
+        AN_OLD_CONTROLLER_RUNS,
         lambda: any(cluster.node(each).alive for each in ("controller-3001", "controller-3002")),
         equals=True,
         for_s=8,

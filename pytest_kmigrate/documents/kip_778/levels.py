@@ -10,6 +10,10 @@ LEVEL_RECORD = "FEATURE_LEVEL_RECORD"
 FIRST_SCRAM_LEVEL = 11
 FIRST_LEVEL = 1
 """Of 3.0: what a log without any level is taken for."""
+ANSWER_TO_A_LEVEL = "the answer to the level"
+RECORDED_LEVELS = "the levels that broker 0 recorded"
+AN_OLD_CONTROLLER_RUNS = "whether one of the old controllers runs"
+"""Expectations about a level that most controllers do not know."""
 
 _RECORDS: Mapping[str, Mapping[int, int]] = {
     "NO_OP_RECORD": {0: 5},

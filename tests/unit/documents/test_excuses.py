@@ -35,7 +35,6 @@ AT_ANY_TIME = {
     "KAFKA-15552": "an id of the copy",
     "KAFKA-15450": "a node that does not end, by what it logged at its start",
     "KAFKA-17457": "a node that does not end, by what it logged of its copy",
-    "kmigrate-15": "nodes that ended, all of which are looked at",
     "kmigrate-16": "nodes that ended, all of which are looked at",
     "kmigrate-19": "nodes that ended, by what their threads did then",
     "kmigrate-20": "threads that ended, by their last words",

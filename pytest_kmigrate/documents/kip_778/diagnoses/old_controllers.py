@@ -4,9 +4,11 @@ import sys
 
 from packaging.version import Version
 
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.run.runs import no_unexpected_death
 from pytest_kmigrate.checkers.run.steps import steps_completed
 from pytest_kmigrate.distributions.versions import numbers_of
+from pytest_kmigrate.documents.kip_778.levels import AN_OLD_CONTROLLER_RUNS, ANSWER_TO_A_LEVEL, RECORDED_LEVELS
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
 from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -14,6 +16,7 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _LEVEL = "CurrentMetadataVersion"
+_ACCEPTED = "NONE"
 
 
 def _since_the_first_end(history: History) -> list[Window]:
@@ -22,14 +25,28 @@ def _since_the_first_end(history: History) -> list[Window]:
     return [Window(ended[0].at_ns, sys.maxsize)] if ended else []
 
 
-@diagnosis("kmigrate-15", windows=_since_the_first_end)
+def _since_the_level_rose(history: History) -> list[Window]:
+    """From the last look at which no node had the higher level on."""
+    levels = [(each.at_ns, level) for each in history.samples if (level := each.values.get(_LEVEL)) is not None]
+    lowest = min((level for _, level in levels), default=0)
+    rose_ns = min((at_ns for at_ns, level in levels if level > lowest), default=None)
+    if rose_ns is None:
+        return []
+    return [Window(max((at_ns for at_ns, _ in levels if at_ns < rose_ns), default=0), sys.maxsize)]
+
+
+@diagnosis("kmigrate-15", windows=_since_the_level_rose)
 def most_controllers_did_not_know_the_level(history: History, verdict: Verdict) -> bool:
-    """The level rose while most controllers ran an older release than the newest, and all of these ended."""
+    """The level rose while most controllers ran an older release than the newest, and all of these ended.
+
+    So it explains that the level was not refused, too.
+    """
     releases = _releases(history)
     older = {node for node, release in releases.items() if release < max(releases.values())}
     ended = {str(event.node) for event in history.of(EventKind.NODE_DIED)}
     is_whole = len(older) * 2 > len(releases) and ended == older
-    return _is_about_ends(verdict) and is_whole and _rose(history)
+    is_about_it = _is_about_ends(verdict) or all_unmet(history, verdict, _is_of_the_level)
+    return is_about_it and is_whole and _rose(history)
 
 
 @diagnosis("kmigrate-16", windows=_since_the_first_end)
@@ -44,6 +61,17 @@ def old_controllers_read_the_higher_level(history: History, verdict: Verdict) ->
 def _is_about_ends(verdict: Verdict) -> bool:
     """Whether a verdict is about nodes that ended, or about what does not come about without a quorum."""
     return verdict.check in (no_unexpected_death.name, steps_completed.name) or verdict.kind is Kind.LIVENESS
+
+
+def _is_of_the_level(event: Event) -> bool:
+    """Whether a test expected a level to be refused, and it was accepted, written, or ended the old controllers."""
+    name, observed = event.data.get("name"), event.data.get("observed")
+    if name == ANSWER_TO_A_LEVEL:
+        return observed == _ACCEPTED
+    both = lists_in(event)
+    if name == RECORDED_LEVELS and both is not None:
+        return both[1][:-1] == both[0]
+    return name == AN_OLD_CONTROLLER_RUNS and observed is False
 
 
 def _went_back(history: History, end: Event, raised: Event) -> bool:

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
+from pytest_kmigrate.documents.kip_778.levels import AN_OLD_CONTROLLER_RUNS, ANSWER_TO_A_LEVEL, RECORDED_LEVELS
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
 from pytest_kmigrate.model.event import Event
-from pytest_kmigrate.model.history import Sample
+from pytest_kmigrate.model.history import History, Sample
 from tests.unit.checkers.histories import history, sample
 from tests.unit.documents.kip_778.rolling import died, rolled, started, step
-from tests.unit.documents.kip_866.diagnoses.naming import named_of_deaths
+from tests.unit.documents.kip_866.diagnoses.naming import named_of_deaths, named_of_expectations, unmet
 
 ONE_NEW = [
     started(0, "controller-3000", "3.9.1"),
@@ -19,15 +22,19 @@ ALL_NEW = [started(0, f"controller-{number}", "3.9.1") for number in (3000, 3001
 OLD_ONES = [died(9_000, "controller-3001"), died(9_000, "controller-3002")]
 ROSE = [
     sample(at, "controller-3000", CurrentMetadataVersion=level)
-    for at, level in ((1_000, 14), (8_000, None), (9_000, 15))
+    for at, level in ((1_000, 14), (6_000, 14), (8_000, None), (9_000, 15))
 ]
 
 
 def named(events: Sequence[Event], samples: Sequence[Sample] = ()) -> tuple[str, ...]:
     """The bugs that explain the deaths of this run."""
+    return named_of_deaths(run_of(events, samples))
+
+
+def run_of(events: Sequence[Event], samples: Sequence[Sample]) -> History:
+    """A run of KIP-778."""
     run = history(events=events, samples=samples)
-    run = replace(run, header=replace(run.header, profile="kip-778"))
-    return named_of_deaths(run)
+    return replace(run, header=replace(run.header, profile="kip-778"))
 
 
 def test_most_controllers_end_at_a_level_that_rose() -> None:
@@ -35,8 +42,36 @@ def test_most_controllers_end_at_a_level_that_rose() -> None:
     assert named([*ONE_NEW, *OLD_ONES], ROSE) == ("kmigrate-15",)
     assert named([*ONE_NEW, *OLD_ONES, died(9_000, "controller-3000")], ROSE) == ()
     assert named([*ONE_NEW, OLD_ONES[0]], ROSE) == ()
-    assert named([*ONE_NEW, *OLD_ONES], ROSE[:2]) == (), "the level stayed"
+    assert named([*ONE_NEW, *OLD_ONES], ROSE[:3]) == (), "the level stayed"
     assert named([*ALL_NEW, *OLD_ONES], ROSE) == (), "they knew the level"
+
+
+ACCEPTED = [
+    unmet(7_000, ANSWER_TO_A_LEVEL, expected="INVALID_UPDATE_VERSION", observed="NONE"),
+    unmet(8_000, RECORDED_LEVELS, expected=[14], observed=[14, 15]),
+    unmet(9_100, AN_OLD_CONTROLLER_RUNS, expected=True, observed=False),
+]
+
+
+@pytest.mark.parametrize("each", ACCEPTED, ids=["accepted", "written", "ended"])
+def test_that_the_level_was_accepted_is_the_same_bug(each: Event) -> None:
+    """What the test expected of the refusal, in a run in which the old controllers ended by it; nothing before."""
+    assert named_of_expectations(run_of([*ONE_NEW, *OLD_ONES, each], ROSE)) == ("kmigrate-15",)
+    assert named_of_expectations(run_of([*ONE_NEW, each], ROSE)) == (), "they run"
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        unmet(7_000, ANSWER_TO_A_LEVEL, expected="INVALID_UPDATE_VERSION", observed="UNKNOWN_SERVER_ERROR"),
+        unmet(8_000, RECORDED_LEVELS, expected=[14], observed=[]),
+        unmet(3_000, ANSWER_TO_A_LEVEL, expected="INVALID_UPDATE_VERSION", observed="NONE"),
+    ],
+    ids=["another error", "nothing is left", "long before it rose"],
+)
+def test_another_answer_is_not_this_bug(each: Event) -> None:
+    """Though the old controllers ended later."""
+    assert named_of_expectations(run_of([*ONE_NEW, *OLD_ONES, each], ROSE)) == ()
 
 
 def test_old_controllers_end_after_the_way_back() -> None:
