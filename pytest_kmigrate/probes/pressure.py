@@ -41,7 +41,13 @@ class Reading:
     io_s: float | None
     disk_bytes: int | None
     own_bytes: Mapping[int, int]
-    """By process of the run, the bytes that it read from disks and wrote to them."""
+    """By process of the run, the bytes that it read from disks and wrote to them, as far as they were not cancelled.
+
+    A write counts when it is made. The kernel may bring it to the disk half a minute later.
+    """
+    memory_bytes: int | None
+    """In use on this machine, swapped or not; without what the kernel would give back."""
+    own_memory_bytes: int
 
 
 class PressureProbe:
@@ -59,6 +65,7 @@ class PressureProbe:
         self._now_ns = now_ns
         self._background = Background(recorder)
         self._processors = os.cpu_count() or 1
+        self._written_back_later = 0
         self._waiting: list[int] = []
         self._looked_at = 0
         self._pids: set[int] = set()
@@ -93,7 +100,8 @@ class PressureProbe:
         now, lasted_s = self._read(), (self._now_ns() - self._began_at) / 1e9
         late_ms = max(0, round((lasted_s - looks * _LOOKED_EVERY_S) * 1000))
         waiting = sum(self._waiting) / looks / self._processors
-        measured = measured_between(self._before, now, lasted_s)
+        measured = measured_between(self._before, now, lasted_s, self._written_back_later)
+        self._written_back_later = measured.written_back_later
         busy = (waiting >= _LEAST_WAITING, late_ms >= _LEAST_LATE_MS)
         starved = ((measured.memory or 0) >= _LEAST_MEMORY, (measured.io or 0) >= _LEAST_IO)
         if any((*busy, *starved)):
@@ -106,6 +114,7 @@ class PressureProbe:
                     measured.memory,
                     measured.io,
                     measured.foreign_io,
+                    measured.foreign_memory,
                 )
             )
         self._begin()
@@ -125,7 +134,9 @@ class PressureProbe:
         # Of a process of another user, as in a container, nothing can be read: its bytes must not pass for others'.
         disk_bytes = _disk_bytes(_lines(self._proc / "diskstats")) if all(io.values()) else None
         memory_s, io_s = (_full_s(_lines(self._proc / "pressure" / each)) for each in ("memory", "io"))
-        return Reading(busy, ticks, own, memory_s, io_s, disk_bytes, own_bytes)
+        memory_bytes = _memory_bytes(_kilobytes(_lines(self._proc / "meminfo")))
+        own_memory = sum(_own_memory_bytes(_kilobytes(_lines(self._proc / str(pid) / "status"))) for pid in own)
+        return Reading(busy, ticks, own, memory_s, io_s, disk_bytes, own_bytes, memory_bytes, own_memory)
 
     def _own(self) -> dict[int, int]:
         """The ticks of this process, of the nodes, and of all that either has started."""
@@ -156,19 +167,29 @@ class Measured:
     memory: float | None
     io: float | None
     foreign_io: float | None
+    foreign_memory: float | None
+    written_back_later: int
+    """Bytes that the run has written and that no disk has taken yet."""
 
 
-def measured_between(before: Reading, now: Reading, lasted_s: float) -> Measured:
-    """Return the shares of a span; None for what the kernel does not count."""
+def measured_between(before: Reading, now: Reading, lasted_s: float, written_before: int = 0) -> Measured:
+    """Return the shares of a span; None for what the kernel does not count.
+
+    ``written_before``: bytes that the run wrote before the span and that no disk had taken when it began.
+    """
     ticks, busy = now.ticks - before.ticks, now.busy - before.busy
     own = _grown(before.own, now.own)
     foreign = max(0.0, busy - own) / ticks if ticks > 0 else 0.0
-    foreign_io = None
+    foreign_io, left = None, max(0, written_before + _grown(before.own_bytes, now.own_bytes))
     if before.disk_bytes is not None and now.disk_bytes is not None and now.disk_bytes > before.disk_bytes:
         moved = now.disk_bytes - before.disk_bytes
-        foreign_io = round(max(0.0, moved - _grown(before.own_bytes, now.own_bytes)) / moved, 2)
+        foreign_io = round(max(0.0, moved - left) / moved, 2)
+        left = max(0, left - moved)
     memory, io = (_share(*each, lasted_s) for each in ((before.memory_s, now.memory_s), (before.io_s, now.io_s)))
-    return Measured(min(1.0, foreign), memory, io, foreign_io)
+    foreign_memory = None
+    if now.memory_bytes:
+        foreign_memory = round(max(0.0, now.memory_bytes - now.own_memory_bytes) / now.memory_bytes, 2)
+    return Measured(min(1.0, foreign), memory, io, foreign_io, foreign_memory, left)
 
 
 def _grown(before: Mapping[int, int], now: Mapping[int, int]) -> int:
@@ -217,7 +238,26 @@ def _stat_of(folder: Path) -> tuple[int, int] | None:
 
 
 def _bytes_of(lines: Iterable[str]) -> int:
-    return sum(int(line.split()[1]) for line in lines if line.startswith(("read_bytes:", "write_bytes:")))
+    counts = {name: int(count) for name, _, count in (line.partition(":") for line in lines) if count.strip().isdigit()}
+    read, written = counts.get("read_bytes", 0), counts.get("write_bytes", 0)
+    return read + max(0, written - counts.get("cancelled_write_bytes", 0))
+
+
+def _kilobytes(lines: Iterable[str]) -> dict[str, int]:
+    """What ``meminfo`` or the ``status`` of a process has in kB, by name; in bytes."""
+    rows = [line.split() for line in lines if line.endswith(" kB")]
+    return {row[0].rstrip(":"): int(row[1]) * 1024 for row in rows if row[1:2] and row[1].isdigit()}
+
+
+def _memory_bytes(info: Mapping[str, int]) -> int | None:
+    if not {"MemTotal", "MemAvailable"} <= info.keys():
+        return None
+    return info["MemTotal"] - info["MemAvailable"] + info.get("SwapTotal", 0) - info.get("SwapFree", 0)
+
+
+def _own_memory_bytes(status: Mapping[str, int]) -> int:
+    """Of a process; files that it has mapped are not counted, as the kernel would give them back."""
+    return sum(status.get(each, 0) for each in ("RssAnon", "RssShmem", "VmSwap"))
 
 
 def _disk_bytes(lines: Iterable[str]) -> int | None:

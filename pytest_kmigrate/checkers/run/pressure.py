@@ -13,7 +13,7 @@ MOST_WAITING = 10.0
 Several clusters and builds at once on two processors come to 3 to 8, for moments to 11; 45 busy loops come to 21.
 """
 LEAST_FOREIGN = 0.5
-"""Share of the processors, or of a disk's bytes, from which on others than the run are the cause."""
+"""Share of the processors, of a disk's bytes, or of the memory in use, from which on others are the cause."""
 MOST_MEMORY, MOST_IO = 0.3, 0.6
 """Shares of a span in which nothing could run, for want of memory or of a disk."""
 MOST_LATE_MS = 5_000
@@ -101,14 +101,16 @@ def _strain(event: Event) -> Strain | None:
 
 def _causes(event: Event) -> Iterable[tuple[Kind, str]]:
     late_ms, waiting, foreign = (_number(event, key) for key in ("late_ms", "waiting", "foreign"))
-    memory, io, foreign_io = (_number(event, key) for key in ("memory", "io", "foreign_io"))
+    memory, io = (_number(event, key) for key in ("memory", "io"))
+    foreign_memory, foreign_io = (_number(event, key) for key in ("foreign_memory", "foreign_io"))
     if late_ms >= MOST_LATE_MS:
         yield Kind.HARNESS, f"the harness stood still for {late_ms / 1000:.1f} s"
     if waiting >= MOST_WAITING and foreign >= LEAST_FOREIGN:
         busy = f"{waiting:.0f} threads waited for each processor, of which others used {foreign:.0%}"
         yield Kind.INFRA, f"this machine was busy with other programs: {busy}"
-    if memory >= MOST_MEMORY:
-        yield Kind.INFRA, f"this machine was short of memory: nothing could run in {memory:.0%} of the time"
+    if memory >= MOST_MEMORY and foreign_memory >= LEAST_FOREIGN:
+        stalled = f"nothing could run in {memory:.0%} of the time, and others had {foreign_memory:.0%} of what was used"
+        yield Kind.INFRA, f"this machine was short of memory: {stalled}"
     if io >= MOST_IO and foreign_io >= LEAST_FOREIGN:
         yield Kind.INFRA, f"a disk of this machine was busy for others: nothing could run in {io:.0%} of the time"
 

@@ -195,3 +195,5 @@ class MachinePressure(EventData):
     """Share (0 to 1) of the span in which every thread that could run waited for a disk; missing without PSI."""
     foreign_io: float | None = None
     """Share (0 to 1) of the bytes read and written on disks that were of others than the run; missing if unknown."""
+    foreign_memory: float | None = None
+    """Share (0 to 1) of the memory in use that was of others than the run; missing if unknown."""

@@ -42,7 +42,7 @@ def gap(*spans: Event, rows: Sequence[Row] = GAP) -> Verdict:
     ("measured", "kind"),
     [
         (BUSY, Kind.INFRA),
-        ({"memory": 0.5}, Kind.INFRA),
+        ({"memory": 0.5, "foreign_memory": 0.8}, Kind.INFRA),
         ({"io": 0.8, "foreign_io": 0.9}, Kind.INFRA),
         ({"late_ms": 9_000}, Kind.HARNESS),
     ],
@@ -64,6 +64,8 @@ def test_no_liveness_is_violated_under_pressure(measured: dict[str, Any], kind: 
         [pressure(20, 32, waiting=3.0, foreign=0.9)],  # as two clusters that start
         [pressure(20, 32, waiting=21.0, foreign=0.1)],  # the run's own traffic
         [pressure(20, 32, io=0.8, foreign_io=0.1)],  # the run's own writes
+        [pressure(20, 32, memory=0.9, foreign_memory=0.2)],  # the run's own nodes
+        [pressure(20, 32, memory=0.9)],  # whose memory it was is not known
         [pressure(20, 32, late_ms=300)],
     ],
 )

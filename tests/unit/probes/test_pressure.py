@@ -12,7 +12,7 @@ from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.pressure import PressureProbe
 from tests.unit.fakes import MemoryRecorder
 
-CONTAINED = 70
+CONTAINED, SWAPPED_KB = 70, 400
 PROCESSORS = os.cpu_count() or 1
 S = 1_000_000_000
 
@@ -34,7 +34,10 @@ class Machine:
             "diskstats": f" 8 0 sda 1 0 {moved} 0 1 0 0 0 0 0 0\n 8 1 sda1 1 0 {moved} 0 1 0 0 0 0 0 0\n",
             f"{os.getpid()}/stat": _stat(1, own.get("mine", 0), own.get("ended", 0)),
             **{f"{each}/io": _io(0) for each in (60, CONTAINED)},
-            f"{os.getpid()}/io": _io(own.get("written", 0)),
+            f"{os.getpid()}/io": _io(own.get("written", 0), own.get("cancelled", 0)),
+            "meminfo": f"MemTotal: 8000 kB\nMemAvailable: 400 kB\nSwapTotal: 900 kB\nSwapFree: {900 - SWAPPED_KB} kB\n",
+            f"{os.getpid()}/status": f"Name:\ta kB\nRssAnon:\t{own.get('resident_kb', 0)} kB\nVmSwap:\t90 kB\n",
+            "60/status": "RssAnon:\t 300 kB\nRssFile:\t 5000 kB\nRssShmem:\t 10 kB\n",
             "60/stat": _stat(os.getpid(), own.get("child", 0)),
             f"{CONTAINED}/stat": _stat(1, own.get("contained", 0)),
             "1/stat": _stat(0, 5000),
@@ -57,8 +60,8 @@ def _stat(parent: int, ticks: int, of_ended: int = 0) -> str:
     return f"1 (a (name) of 2) S {parent} 1 1 0 -1 4194560 1 0 0 0 {ticks} 0 {of_ended} 0 20 0 1 0 100 1 1\n"
 
 
-def _io(written: int) -> str:
-    return f"rchar: 9\nread_bytes: 0\nwrite_bytes: {written}\n"
+def _io(written: int, cancelled: int = 0) -> str:
+    return f"rchar: 9\nread_bytes: 0\nwrite_bytes: {written}\ncancelled_write_bytes: {cancelled}\n"
 
 
 @pytest.fixture(params=[True, False], ids=["with PSI", "without PSI"])
@@ -122,6 +125,32 @@ def test_memory_and_disks_are_seen_by_psi_alone(tmp_path: Path) -> None:
     assert [_data(recorder)[key] for key in ("memory", "io", "foreign_io")] == [0.75, 0.75, 0.9]
 
 
+def test_what_the_run_wrote_is_its_own_also_when_the_disk_takes_it_later(tmp_path: Path) -> None:
+    """The kernel writes back what was dirty: 100 sectors that the run wrote before, and then 900 of others."""
+    machine = Machine(tmp_path, has_psi=True)
+    machine.counts()
+    probe, recorder = _probe(machine)
+    machine.counts(written=102_400, cancelled=51_200)
+    machine.passes(probe)
+    machine.counts(psi_s=1.5, moved=100, written=102_400, cancelled=51_200)
+    machine.passes(probe)
+    assert _data(recorder)["foreign_io"] == 0.0
+    machine.counts(psi_s=3, moved=1000, written=102_400, cancelled=51_200)
+    machine.passes(probe)
+    assert [each.data["foreign_io"] for each in recorder.of(EventKind.MACHINE_PRESSURE)] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(("resident_kb", "foreign"), [(0, 0.95), (3600, 0.5), (7600, 0.0)])
+def test_whose_memory_it_is(tmp_path: Path, resident_kb: int, foreign: float) -> None:
+    """8000 kB are in use, swapped or not; of them the run's processes have 400 besides those of pytest."""
+    machine = Machine(tmp_path, has_psi=True)
+    machine.counts()
+    probe, recorder = _probe(machine)
+    machine.counts(psi_s=1.5, resident_kb=resident_kb)
+    machine.passes(probe)
+    assert _data(recorder)["foreign_memory"] == foreign
+
+
 def test_bytes_that_cannot_be_read_are_nobodys(tmp_path: Path) -> None:
     """A node in a container may be of another user: it may have written all that a disk did."""
     machine = Machine(tmp_path, has_psi=True)
@@ -152,3 +181,5 @@ def test_this_machine_can_be_read() -> None:
     reading = probe._read()
     assert reading.ticks > reading.busy > 0
     assert os.getpid() in reading.own
+    assert reading.memory_bytes is not None
+    assert reading.memory_bytes > reading.own_memory_bytes > 0
