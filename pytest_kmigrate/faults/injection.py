@@ -5,6 +5,7 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from types import TracebackType
 
 from pytest_kmigrate.faults.effect import Applied, Fault
@@ -14,26 +15,34 @@ from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import ClusterError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed, FaultNotWitnessed, FaultWitnessed
 from pytest_kmigrate.model.protocols import Scene
-from pytest_kmigrate.waiting import PATIENCE_S, ended_early_by, until
+from pytest_kmigrate.waiting import PATIENCE_S, ended_early_by
+from pytest_kmigrate.waiting import until as wait_until
 
 _TRIGGER_EVERY_S = 0.02
 _numbers = itertools.count(1)
 
 
-class Injection:
-    """A fault that has begun, or will when its trigger fires."""
+class _OverError(Exception):
+    """The block was left while a fault still waited for its trigger, or for a node to hit."""
 
-    def __init__(self, scene: Scene, fault: Fault, trigger: Trigger) -> None:
+
+class Injection:
+    """A fault that has begun, or will when its trigger fires; it ends with its block, or when ``release`` fires."""
+
+    def __init__(self, scene: Scene, fault: Fault, trigger: Trigger, release: Trigger | None = None) -> None:
         self._scene = scene
         self._fault = fault
         self._trigger = trigger
+        self._release = release
         self._id = f"fault-{next(_numbers)}"
         self._over = threading.Event()
         self._begun = threading.Event()
+        self._healed = threading.Event()
         self._healing = ExitStack()
         self._applied: Applied | None = None
         self._witnessed: str | None = None
         self._has_begun = False
+        self._is_ended = False
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
 
@@ -44,12 +53,18 @@ class Injection:
 
     def await_begun(self, within_s: float = PATIENCE_S) -> None:
         """Return once the fault is in force."""
-        until(self._begun.is_set, awaited=f"{self._trigger} for {self._fault}", within_s=within_s, abort=self._reraise)
+        awaited = f"{self._trigger} for {self._fault}"
+        wait_until(self._begun.is_set, awaited=awaited, within_s=within_s, abort=self.reraise)
 
     def await_bitten(self, within_s: float = PATIENCE_S) -> None:
         """Return once the fault was seen to bite, by its own witness."""
         self.await_begun(within_s)
-        until(self._witness, awaited=f"{self._fault} seen to bite", within_s=within_s)
+        wait_until(self._witness, awaited=f"{self._fault} seen to bite", within_s=within_s)
+
+    def await_healed(self, within_s: float = PATIENCE_S) -> None:
+        """Return once the fault, which began, has ended by what ``inject`` got as ``until``."""
+        awaited = f"{self._release} to end {self._fault}"
+        wait_until(self._healed.is_set, awaited=awaited, within_s=within_s, abort=self.reraise)
 
     def arm(self, fired: Fired) -> None:
         """Begin to wait for the trigger, in a thread of its own."""
@@ -58,30 +73,44 @@ class Injection:
 
     def _run(self, fired: Fired) -> None:
         try:
-            until(
-                lambda: self._over.is_set() or fired(),
-                awaited=str(self._trigger),
-                within_s=3600,
-                every_s=_TRIGGER_EVERY_S,
-            )
-            if not self._over.is_set():
-                self._apply()
+            self._await(self._trigger, fired)
+            self._apply()
+            if self._release is not None:
+                with self._release.armed(self._scene) as released:
+                    self._await(self._release, released)
+                self._end()
+        except _OverError:
+            return  # the block heals what has begun
         # Whatever it is, it is raised again in the test's own thread.
         except Exception as error:  # noqa: BLE001
             self._error = error
 
+    def _await(self, trigger: Trigger, fired: Fired) -> None:
+        wait_until(fired, awaited=str(trigger), within_s=3600, every_s=_TRIGGER_EVERY_S, abort=self._require_block)
+
+    def _require_block(self) -> None:
+        """End what this fault waits for when its block is left: healing waits for no target."""
+        if self._over.is_set():
+            raise _OverError
+
     def heal(self) -> None:
-        """End the fault: look for its witness one last time, heal whatever came of that, and record both."""
+        """End the fault, unless its release has: look for its witness one last time, heal anyway, record both."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()
+        if not self._is_ended:
+            self._end()
+        self.reraise()
+
+    def _end(self) -> None:
+        self._is_ended = True
         try:
             self._record_witness()
         finally:
             self._healing.close()
             if self._has_begun:
                 self._scene.recorder.record(FaultHealed(self._id, str(self._fault)))
-        self._reraise()
+        self._healed.set()
 
     def _witness(self) -> str | None:
         """The witness's evidence, remembered once seen: a test may end the fault early, by restarting the node."""
@@ -103,33 +132,45 @@ class Injection:
         self._has_begun = True
         effect = type(self._fault).__name__.lower()
         began = self._scene.recorder.record(FaultBegan(str(self._fault), self._id, effect, str(self._trigger)))
-        self._applied = self._healing.enter_context(self._fault.applied_to(self._scene))
+        scene = replace(self._scene, require_wanted=self._require_block)
+        self._applied = self._healing.enter_context(self._fault.applied_to(scene))
         self._scene.recorder.record(FaultApplied(self._id, list(self._applied.targets), began.seq, self._applied.takes))
         self._witness()
         self._begun.set()
 
-    def _reraise(self) -> None:
+    def reraise(self) -> None:
+        """Raise what went wrong in the thread of this fault; once."""
         if self._error is not None:
             error, self._error = self._error, None
             raise error
 
 
 @contextmanager
-def inject(scene: Scene, fault: Fault, at: Trigger | None = None) -> Iterator[Injection]:
+def inject(scene: Scene, fault: Fault, at: Trigger | None = None, until: Trigger | None = None) -> Iterator[Injection]:
     """The fault is in force inside the block, from its trigger on; leaving the block heals.
 
-    Without ``at`` it begins at once, before the block is entered. NotApplicableError where the provider cannot do it.
+    Without ``at`` it begins at once, before the block is entered. ``until`` ends it before the block does. What goes
+    wrong with it, such as a trigger that cannot be armed, ends what the block waits for. NotApplicableError where the
+    provider cannot do it.
     """
     trigger = at or now()
     meant = str(fault) if at is None else f"{fault} at {trigger}"
-    require(scene.cluster.capabilities, fault.needs | trigger.needs, meant, scene.recorder)
-    injection = Injection(scene, fault, trigger)
+    needs = fault.needs | trigger.needs | (until.needs if until else frozenset())
+    require(scene.cluster.capabilities, needs, meant, scene.recorder)
+    injection = Injection(scene, fault, trigger, until)
+    entered = threading.current_thread()
+
+    def ended_by_error() -> None:
+        if threading.current_thread() is entered:
+            injection.reraise()
+
     with trigger.armed(scene) as fired:
         injection.arm(fired)
         try:
             if at is None:
                 injection.await_begun()
-            yield injection
+            with ended_early_by(ended_by_error):
+                yield injection
         except BaseException as first:
             hurried = ended_early_by(_after_a_ctrl_c) if isinstance(first, KeyboardInterrupt) else nullcontext()
             try:
@@ -153,12 +194,17 @@ class Injector:
         self._scene = scene
         self._made: list[_Made] = []
 
-    def __call__(self, fault: Fault, at: Trigger | None = None) -> AbstractContextManager[Injection]:
+    def __call__(
+        self, fault: Fault, at: Trigger | None = None, until: Trigger | None = None
+    ) -> AbstractContextManager[Injection]:
         """The fault is in force inside a ``with`` block, as by ``inject``; WrongUseError for anything but a fault."""
         check_fault(fault)
-        check_trigger(at)
+        check_trigger("at", at)
+        check_trigger("until", until)
         caller = traceback.extract_stack(limit=2)[0]
-        made = _Made(inject(self._scene, fault, at), f"inject({fault}) in line {caller.lineno} of {caller.filename}")
+        made = _Made(
+            inject(self._scene, fault, at, until), f"inject({fault}) in line {caller.lineno} of {caller.filename}"
+        )
         self._made.append(made)
         return made
 

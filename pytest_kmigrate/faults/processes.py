@@ -98,16 +98,17 @@ def _gone(nodes: Sequence[Node | Member], how: str, *, lived: bool) -> Applied:
 
 
 def _start_again(scene: Scene, names: Sequence[str]) -> None:
-    """Heal; a test may have started a process itself."""
+    """Heal; a test, or a roll, may have started a process itself, also while its session was waited for."""
     members = [scene.members[name] for name in names if name in scene.members]
     for member in members:
         if not member.alive:
             member.start()
     nodes = [scene.cluster.node(name) for name in names if name not in scene.members]
-    ended = [node for node in nodes if not node.alive]
-    for node in ended:
-        await_session_over(scene, node)
-    scene.cluster.start_together(ended)
+    with scene.turns.of([node.name for node in nodes]):
+        for node in nodes:
+            if not node.alive:
+                await_session_over(scene, node)
+        scene.cluster.start_together([node for node in nodes if not node.alive])
 
 
 def _standing_still(nodes: Sequence[Node | Member]) -> str | None:

@@ -23,7 +23,9 @@ class Target:
 
     def nodes(self, scene: Scene) -> tuple[str, ...]:
         """The names of the nodes meant now; waits while there is none, as between two elections."""
-        return tuple(until(lambda: self.resolve(scene), awaited=f"a node that is {self}", within_s=PATIENCE_S))
+        awaited = f"a node that is {self}"
+        found = until(lambda: self.resolve(scene), awaited=awaited, within_s=PATIENCE_S, abort=scene.require_wanted)
+        return tuple(found)
 
     def one(self, scene: Scene) -> str:
         """The only node meant; ClusterError when there are several."""

@@ -1,6 +1,7 @@
 """Triggers: when a fault begins. A trigger is armed when the block is entered, and fires at most once."""
 
 import enum
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -40,6 +41,35 @@ def _watching(name: str, fired: Callable[[Scene], bool]) -> Trigger:
 def now() -> Trigger:
     """At once."""
     return _watching("now", lambda _scene: True)
+
+
+def when(name: str, is_so: Callable[[], bool]) -> Trigger:
+    """When ``is_so`` returns True; ``name`` is how reports call it."""
+    return _watching(name, lambda _scene: is_so())
+
+
+def first_of(*triggers: Trigger) -> Trigger:
+    """When any of them fires; all are armed when the block is entered."""
+
+    @contextmanager
+    def armed(scene: Scene) -> Iterator[Fired]:
+        with ExitStack() as stack:
+            fired = [stack.enter_context(each.armed(scene)) for each in triggers]
+            yield lambda: any(each() for each in fired)
+
+    needs = frozenset(need for each in triggers for need in each.needs)
+    return Trigger(" or ".join(str(each) for each in triggers), armed, needs)
+
+
+def after_s(seconds: float) -> Trigger:
+    """So many seconds after it was armed: the latest end of a fault, not a moment to begin at."""
+
+    @contextmanager
+    def armed(_scene: Scene) -> Iterator[Fired]:
+        at = time.monotonic() + seconds
+        yield lambda: time.monotonic() >= at
+
+    return Trigger(f"after({seconds:g} s)", armed)
 
 
 def on_state(name: str, value: str | enum.Enum) -> Trigger:

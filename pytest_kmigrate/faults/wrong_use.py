@@ -25,12 +25,12 @@ def check_fault(fault: object) -> None:
             )
 
 
-def check_trigger(at: object) -> None:
-    """WrongUseError for anything but a trigger or None."""
-    if at is not None and not isinstance(at, Trigger):
+def check_trigger(key: str, given: object) -> None:
+    """WrongUseError for anything but a trigger or None; ``key`` is the argument of ``inject``."""
+    if given is not None and not isinstance(given, Trigger):
         raise WrongUseError(
-            'inject: at: expected a trigger, such as triggers.on_state("phase", Phase.COPYING); '
-            f"got {_shown(at)}{_call(at)}"
+            f'inject: {key}: expected a trigger, such as triggers.on_state("phase", Phase.COPYING); '
+            f"got {_shown(given)}{_call(given)}"
         )
 
 

@@ -54,12 +54,13 @@ class Roll:
         """Carry it out; a node that is down already is only changed and started."""
         node = scene.cluster.node(self.node)
         before = _under_replicated(scene, node)
-        node.stop()
-        await_session_over(scene, node)
-        node.reconfigure(self.changes, self.mode)
-        if self.kafka is not None:
-            node.install(self.kafka)
-        node.start()
+        with scene.turns.of([node.name]):
+            node.stop()
+            await_session_over(scene, node)
+            node.reconfigure(self.changes, self.mode)
+            if self.kafka is not None:
+                node.install(self.kafka)
+            node.start()
         if node.spec.plays(Role.CONTROLLER):
             _await_caught_up(scene, node)
         if node.spec.plays(Role.BROKER):

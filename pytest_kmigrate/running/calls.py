@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 class Inject(Protocol):
     """The fixture ``inject``."""
 
-    def __call__(self, fault: "Fault", at: "Trigger | None" = None) -> "AbstractContextManager[Injection]":
-        """A block in which a fault is in force, at once or from its trigger on."""
+    def __call__(
+        self, fault: "Fault", at: "Trigger | None" = None, until: "Trigger | None" = None
+    ) -> "AbstractContextManager[Injection]":
+        """A block in which a fault is in force, at once or from its trigger on, to its end or until another trigger."""
         ...
 
 

@@ -1,12 +1,13 @@
 """Where steps and faults act: a cluster, what can be seen of it, members of groups, and where it is written down."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.peer import Znodes
 from pytest_kmigrate.model.protocols.cluster import Cluster
+from pytest_kmigrate.model.turns import Turns
 
 
 class Member(Protocol):
@@ -81,3 +82,7 @@ class Scene:
     seed: int
     members: Mapping[str, Member] = field(default_factory=dict)
     """Members of groups under test that have been started so far, by name."""
+    require_wanted: Callable[[], None] = lambda: None
+    """Raises where a node is looked for that is not wanted any more, as the block of its fault was left."""
+    turns: Turns = field(default_factory=Turns)
+    """What stops a node and starts it again has a turn: a roll and the end of a kill never start one node at once."""

@@ -1,6 +1,7 @@
 """Facts about injections in trouble: whatever goes wrong, the fault is healed and the history says what happened."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -12,13 +13,14 @@ from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill, Pause
-from pytest_kmigrate.faults.targets import every, follower_controller, node
-from pytest_kmigrate.faults.triggers import on_state, on_znode_change
+from pytest_kmigrate.faults.targets import active_controller, every, follower_controller, node
+from pytest_kmigrate.faults.triggers import Trigger, on_state, on_znode_change, when
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NotApplicableError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Reading, Scene
 from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.procedures.moves import Roll
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import Stage
 
@@ -184,3 +186,77 @@ def test_a_fault_or_trigger_that_the_provider_cannot_do_is_not_begun(stage: Stag
         pass
     assert [event.data["lacking"] for event in stage.of(EventKind.NOT_OFFERED)] == [[lacking.value]]
     assert len(stage.recorder.events) == 1
+
+
+def test_an_error_of_a_trigger_ends_what_its_block_waits_for(stage: Stage) -> None:
+    """A walk under a fault that can never begin is not walked to its end."""
+
+    @contextmanager
+    def armed(_scene: Scene) -> Iterator[Callable[[], bool]]:
+        def fired() -> bool:
+            raise ClusterError("no JVM to load into")
+
+        yield fired
+
+    with (
+        pytest.raises(ClusterError, match="no JVM to load into"),
+        inject(stage.scene, Awkward(), at=Trigger("broken", armed)),
+    ):
+        until(lambda: False, awaited="the end of the walk", within_s=3600)
+
+
+def test_a_fault_ends_by_its_release_while_its_block_goes_on(stage: Stage) -> None:
+    """It is healed once, with its witness before, and the end of the block finds nothing to heal."""
+    fault, over = Awkward(), threading.Event()
+    with inject(stage.scene, fault, until=when("over", over.is_set)) as injection:
+        with pytest.raises(AwaitTimeoutError, match="over to end awkward"):
+            injection.await_healed(within_s=0)
+        over.set()
+        injection.await_healed()
+        assert fault.log == ["apply", "witness", "witness", "heal"]
+        assert [event.kind for event in stage.recorder.events][-2:] == [
+            EventKind.FAULT_WITNESSED,
+            EventKind.FAULT_HEALED,
+        ]
+    assert fault.log.count("heal") == 1
+    assert len(stage.of(EventKind.FAULT_HEALED)) == 1
+
+
+def test_a_release_that_never_fires_leaves_the_end_to_the_block(stage: Stage) -> None:
+    """As without one."""
+    fault = Awkward()
+    with inject(stage.scene, fault, until=when("never", lambda: False)):
+        pass
+    assert fault.log[-1] == "heal"
+
+
+def test_the_end_of_a_block_waits_for_no_target(stage: Stage) -> None:
+    """A fault that still looks for a leader is over at once: others are to be healed."""
+    stage.view.controller = None
+    with inject(stage.scene, Kill(active_controller()), at=when("now", lambda: True)):
+        until(lambda: stage.of(EventKind.FAULT_BEGAN), awaited="the search", within_s=60)
+    assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+    assert all(node.alive for node in stage.cluster.nodes())
+
+
+def test_a_roll_and_the_end_of_a_kill_take_turns(stage: Stage) -> None:
+    """Of two that would start one node, the second finds it running and leaves it alone."""
+    rolling, may_start = threading.Event(), threading.Event()
+    broker = stage.cluster.node("broker-1")
+    start = broker.start
+
+    def started() -> None:
+        rolling.set()
+        until(may_start.is_set, awaited="the heal to come", within_s=60)
+        assert not broker.alive, "runs already"
+        start()
+
+    broker.start = started  # type: ignore[method-assign]
+    with inject(stage.scene, Kill(node("broker-1"))):
+        roll = threading.Thread(target=Roll("broker-1").make, args=(stage.scene,), daemon=True)
+        roll.start()
+        until(rolling.is_set, awaited="the roll", within_s=60)
+        threading.Thread(target=may_start.set).start()
+    roll.join(60)
+    assert broker.alive
+    assert [event.node for event in stage.of(EventKind.NODE_STARTED)].count("broker-1") <= 1
