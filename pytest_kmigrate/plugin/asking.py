@@ -28,6 +28,11 @@ _EXAMPLES = {
     "known_bug": "kmigrate-1",
 }
 _OF_MANY = ("requirement",)
+_BY_NAME: dict[str, dict[str, type]] = {
+    "topology": {"zookeepers": int, "brokers": int, "controllers": int, "subject": bool}
+}
+"""What a marker may hold by name, beside its text or alone."""
+_MORE = {"topology": " (beside it or alone: zookeepers=1, brokers=3, controllers=1, subject=True)"}
 _BARE = ("spoils", "sample")
 _ZNODE = re.compile(r"(/(?!\.{1,2}(/|$))[^/\0]+)+")
 
@@ -36,14 +41,28 @@ def marked(item: pytest.Item, name: str) -> list[str]:
     """What a test's markers of this name hold, the nearest first; WrongUseError when one holds something else."""
     found: list[str] = []
     for _, mark in marks_of(item, name):
-        is_right_many = len(mark.args) == 1 or (mark.args and name in _OF_MANY)
-        if not is_right_many or mark.kwargs or not all(isinstance(each, str | Path) for each in mark.args):
+        is_right_many = (
+            len(mark.args) == 1
+            or (mark.args and name in _OF_MANY)
+            or (name in _BY_NAME and mark.kwargs and not mark.args)
+        )
+        if (
+            not is_right_many
+            or not _are_right(name, mark)
+            or not all(isinstance(each, str | Path) for each in mark.args)
+        ):
             raise WrongUseError(
                 f"marker {mark.name}: expected {'texts' if name in _OF_MANY else 'one text'}, got {_shown(mark)}: "
-                f'write @pytest.mark.{mark.name}("{_EXAMPLES[name]}")'
+                f'write @pytest.mark.{mark.name}("{_EXAMPLES[name]}"){_MORE.get(name, "")}'
             )
         found += map(str, mark.args)
     return found
+
+
+def _are_right(name: str, mark: pytest.Mark) -> bool:
+    """Whether what a marker holds by name is what it may hold."""
+    expected = _BY_NAME.get(name, {})
+    return all(type(value) is expected.get(key) and bool(value) for key, value in mark.kwargs.items())
 
 
 def provider_of(config: pytest.Config) -> "Provider":
@@ -74,6 +93,19 @@ def chosen_topology(item: pytest.Item) -> str:
     return options_of(item.config).topology or (DEFAULT_TOPOLOGY if marker is None else marker)
 
 
+def written_for(item: pytest.Item) -> str:
+    """The file or name of the topology that a test was written for: the marker's, or the default."""
+    return _marked_topology(item) or DEFAULT_TOPOLOGY
+
+
+def subject_of(item: pytest.Item) -> dict[str, int]:
+    """What its markers ``topology`` say that a test is about: numbers of nodes, and ``subject`` for the whole of it."""
+    found: dict[str, int] = {}
+    for _, mark in marks_of(item, "topology"):
+        found = dict(mark.kwargs) | found
+    return found
+
+
 def _marked_topology(item: pytest.Item) -> str | None:
     """The nearest marker's; a class stands before those that it is derived from, which pytest lists first.
 
@@ -82,6 +114,7 @@ def _marked_topology(item: pytest.Item) -> str | None:
     """
     marked(item, "topology")  # whether each is right
     found = list(marks_of(item, "topology"))
+    found = [(node, mark) for node, mark in found if mark.args]
     nodes = {node: mark for node, mark in found if node is not item}
     own = [str(mark.args[0]) for node, mark in found if node is item]
     if len(own) > 1:

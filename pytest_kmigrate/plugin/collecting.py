@@ -26,6 +26,7 @@ from pytest_kmigrate.plugin.asking import (
 from pytest_kmigrate.plugin.handing_over import REFUSED
 from pytest_kmigrate.plugin.marks import PREFIX, is_of_ours, marks_left_to_others, nearest_mark
 from pytest_kmigrate.plugin.needs.needing import names_in, needs_of
+from pytest_kmigrate.plugin.needs.shapes import why_not_on_given
 from pytest_kmigrate.plugin.options import Options, options_of
 from pytest_kmigrate.plugin.outcomes import KnownBugError, expect_of
 from pytest_kmigrate.plugin.places import place_of
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 _UNFIT = pytest.StashKey[UnfitReleaseError]()
 _OF_ANOTHER_DOCUMENT = pytest.StashKey[frozenset[str]]()
+_ON_ANOTHER_SHAPE = pytest.StashKey[str]()
+_GIVEN = pytest.StashKey["Topology"]()
 _KAFKA = pytest.StashKey[str]()
 _LOOKED_AT = pytest.StashKey["_Topology | None"]()
 """What a test was looked at with; None: without its topology."""
@@ -120,7 +123,21 @@ def under_test(config: pytest.Config, items: Iterable[pytest.Item]) -> list[str]
         f"kmigrate: this project registers the mark {name} itself: of this package is {PREFIX}{name}"
         for name in marks_left_to_others(ours)
     ]
-    return [f"kmigrate: kafka {kafka}, seed {options.seed}, profile {options.profile}, runs in {options.runs}", *others]
+    line = f"kmigrate: kafka {kafka}, seed {options.seed}, profile {options.profile}, runs in {options.runs}"
+    return [line, *others, *_on_the_given(config, ours)]
+
+
+def _on_the_given(config: pytest.Config, ours: Sequence[pytest.Item]) -> list[str]:
+    """What a session does with the topology of the command line, if a test of a suite or of another shape is in it."""
+    left_out = {item: item.stash[_ON_ANOTHER_SHAPE] for item in ours if _ON_ANOTHER_SHAPE in item.stash}
+    found = [(item, given) for item in ours if (given := item.stash.get(_LOOKED_AT, None)) is not None]
+    is_of_suite = any(module_in_suites(item.path) for item, _ in found)
+    if options_of(config).topology is None or config.getoption("collectonly") or not (left_out or is_of_suite):
+        return []
+    from pytest_kmigrate.plugin.forecast import forecast  # not at pytest's start
+
+    topology = next((item.stash[_GIVEN] for item, _ in found if _GIVEN in item.stash), None)
+    return forecast(config, topology, [item for item, _ in found], left_out) if topology else []
 
 
 def _look_at(item: pytest.Item, options: Options, topology_of_test: _Topology | None) -> list[str]:
@@ -138,6 +155,10 @@ def _look_at(item: pytest.Item, options: Options, topology_of_test: _Topology | 
     if topology_of_test and not reasons and item.get_closest_marker("skip") is None:
         try:
             topology = topology_of_test()
+            item.stash[_GIVEN] = topology
+            if lacking := why_not_on_given(item, topology):
+                item.stash[_ON_ANOTHER_SHAPE] = lacking[0]
+                return lacking
             check_start(item, topology)
             check_way(item, topology, options.profile)
         except UnfitReleaseError as error:

@@ -14,7 +14,11 @@ PREFIX = "kmigrate_"
 
 MARKS = (
     ("requirement", "(*ids)", "the requirements that a test judges, by id; `kmigrate requirements` lists them"),
-    ("topology", "(file)", "the topology file a test runs on, or the name of a shipped one"),
+    (
+        "topology",
+        "(file, zookeepers=N, brokers=N, controllers=N, subject=True)",
+        "the topology file a test runs on, or the name of a shipped one, and what of it the test is about",
+    ),
     ("since", "(release)", "the test needs a feature that older releases of Kafka lack; on these it is skipped"),
     ("until", "(release)", "the test needs what this release of Kafka and newer ones lack; on these it is skipped"),
     ("scene", "", "of a module or class: its tests share a cluster, and each leaves it as it found it"),

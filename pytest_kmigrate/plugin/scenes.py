@@ -1,7 +1,7 @@
 """Scenes: modules and classes whose tests share a cluster, one after the other."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
@@ -53,6 +53,12 @@ def shared_as(item: pytest.Item, scene: pytest.Collector, make: Callable[[], "Sh
 def _wanted(item: pytest.Item) -> Hashable:
     """Tests of a scene share a cluster when these are equal: its topology, and how they find it when they begin."""
     return chosen_topology(item), start_of(item), tuple(conditions_of(item))
+
+
+def clusters_of(items: Iterable[pytest.Item]) -> int:
+    """How many clusters these tests start: one each, or one for all tests of a scene that want the same."""
+    wanted = {(scene.nodeid if (scene := scene_of(item)) else item.nodeid, _wanted(item)) for item in items}
+    return len(wanted)
 
 
 class _Grouped:

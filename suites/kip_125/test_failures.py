@@ -108,6 +108,7 @@ def test_an_evicted_member_gives_way_to_plain_consumers(group, inject, verify_gr
     verify_group(owned_within_s=TAKEN_OVER_S)
 
 
+@pytest.mark.topology(zookeepers=1)
 @pytest.mark.requirement("K125-FAIL-zk-outage-kafka-mode")
 @pytest.mark.parametrize("stands_still_s", [2.8, pytest.param(1.0, marks=pytest.mark.sample)])
 def test_nothing_is_passed_over_while_zookeeper_stands_still(stands_still_s, group, inject, verify_group):
@@ -145,6 +146,7 @@ def test_a_member_registers_anew_when_its_session_expired(group, zookeeper, expe
     verify_group(owned_within_s=TAKEN_OVER_S)
 
 
+@pytest.mark.topology(brokers=1)
 @pytest.mark.requirement("K125-RBK-toggle-back", "K125-OFF-dual-commit-order")
 def test_the_way_back_needs_no_coordinator(group, inject, expect, expect_to_stay, verify_group):
     """The mode is toggled back while the broker stands still: members follow ZooKeeper at once, and commit nothing."""

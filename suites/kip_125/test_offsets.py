@@ -37,6 +37,7 @@ def test_a_member_begins_at_the_larger_offset(group, offsets, expect, verify):
     verify()
 
 
+@pytest.mark.topology(brokers=1)
 @pytest.mark.requirement("K125-OFF-fetch-max")
 def test_a_member_begins_without_a_coordinator(group, offsets, inject, expect, verify):
     """While the coordinator does not answer, ZooKeeper's offsets count, after a bounded wait."""

@@ -8,7 +8,7 @@ MORE_S = 20
 
 
 @pytest.mark.scene
-@pytest.mark.topology("kraft-broker1-controller5")
+@pytest.mark.topology("kraft-broker1-controller5", brokers=1, controllers=5)
 class TestGhosts:
     """Five controllers, one broker and ghosts."""
 

@@ -6,7 +6,7 @@ AT_MOST_S = 400
 """Kafka gives up after 300 s."""
 
 
-@pytest.mark.topology("kraft-broker2-controller1-low")
+@pytest.mark.topology("kraft-broker2-controller1-low", brokers=2, controllers=1)
 @pytest.mark.requirement("K500-ST-stopping-timeout")
 def test_a_broker_stops_without_controllers(cluster, created, led_by, last_stop, claim, verify):
     """No controller is there that could give its partitions to others."""

@@ -12,7 +12,7 @@ ALL_RUN = ({"broker-0": 3, "broker-1": 3, "broker-2": 3}, 0)
 
 
 @pytest.mark.scene
-@pytest.mark.topology("kraft-broker3-controller3-quick")
+@pytest.mark.topology("kraft-broker3-controller3-quick", brokers=3, controllers=3)
 class TestMembers:
     """Three brokers with short sessions; broker 2 is the one that is disturbed."""
 

@@ -20,7 +20,7 @@ OF_ZOOKEEPER = ("--zookeeper", "zookeeper.connect")
 
 
 @pytest.mark.scene
-@pytest.mark.topology("kraft-broker3-controller3-quick")
+@pytest.mark.topology("kraft-broker3-controller3-quick", brokers=3, controllers=3)
 class TestQuorum:
     """Three controllers and three brokers."""
 
@@ -230,7 +230,7 @@ RECOVER = "K500-QRM-recover-after-majority-loss"
 ALONE = "K500-QRM-offline-controllers-brokers-up"
 
 
-@pytest.mark.topology("kraft-broker1-controller5")
+@pytest.mark.topology("kraft-broker1-controller5", brokers=1, controllers=5)
 @pytest.mark.requirement("K500-QRM-tolerate-2-of-5")
 def test_five_controllers_stand_the_loss_of_two(cluster, inject, standby, controller_serves, claim, verify):
     """The leader and another one are killed at once."""

@@ -10,7 +10,7 @@ MORE_S = 20
 
 
 @pytest.mark.nightly
-@pytest.mark.topology("kraft-broker1-controller3")
+@pytest.mark.topology("kraft-broker1-controller3", brokers=1, controllers=3)
 @pytest.mark.requirement("K500-QRM-fast-failover")
 def test_metadata_grows_to_a_hundred_thousand_partitions(
     ghost_of, hold_partitions, costs, figure, inject, quorum, seconds_to_serve, claim, verify

@@ -6,7 +6,7 @@ BROKERS = ("broker-0", "broker-1")
 
 
 @pytest.mark.scene
-@pytest.mark.topology("kraft-broker2-controller1-tls")
+@pytest.mark.topology("kraft-broker2-controller1-tls", brokers=2, controllers=1)
 class TestSecurity:
     """Two brokers and a controller; every listener is encrypted, and clients log in."""
 

@@ -10,7 +10,7 @@ PARTITIONS = 3
 """Of the topic that clients write to."""
 
 
-@pytest.mark.topology("kraft-combined3")
+@pytest.mark.topology("kraft-combined3", brokers=3, controllers=3)
 @pytest.mark.requirement("K500-DEP-roles-separable")
 def test_three_processes_are_brokers_and_controllers(workload, inject, quorum, verify_clients):
     """One of them is killed: the others go on as both."""
@@ -21,7 +21,7 @@ def test_three_processes_are_brokers_and_controllers(workload, inject, quorum, v
     verify_clients()
 
 
-@pytest.mark.topology("kraft-combined1")
+@pytest.mark.topology("kraft-combined1", brokers=1, controllers=1)
 @pytest.mark.requirement("K500-DEP-single-process")
 def test_one_process_is_a_cluster(workload, cluster, verify_clients):
     """It takes records, and has them after a restart."""
@@ -35,7 +35,7 @@ def test_one_process_is_a_cluster(workload, cluster, verify_clients):
     verify_clients()
 
 
-@pytest.mark.topology("kraft-broker2-controller1-low")
+@pytest.mark.topology("kraft-broker2-controller1-low", brokers=2, controllers=1)
 @pytest.mark.requirement("K500-ST-fenced-no-client-rpc-start")
 def test_a_broker_that_cannot_read_the_log_takes_no_client(cluster, started_up, takes_connections, claim, verify):
     """It starts while no controller is there; when one is back, it serves."""
@@ -51,7 +51,7 @@ def test_a_broker_that_cannot_read_the_log_takes_no_client(cluster, started_up, 
 
 
 @pytest.mark.since("4.0.0")
-@pytest.mark.topology("kraft-broker2-controller1-low")
+@pytest.mark.topology("kraft-broker2-controller1-low", brokers=2, controllers=1)
 @pytest.mark.requirement("K500-BRG-post-zk-refuses")
 def test_a_configuration_of_zookeeper_mode_is_refused(cluster, refused, verify):
     """A release without ZooKeeper is given the address of one, and no role."""
@@ -70,7 +70,7 @@ OF_ZOOKEEPER = {
 }
 
 
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement("K500-BRG-zk-isolated")
 def test_who_writes_zookeeper_before_the_migration(zookeeper, claim, verify):
     """Only the controller should; a broker that is none has a znode that goes with a session of its own."""

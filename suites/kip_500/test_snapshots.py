@@ -12,7 +12,7 @@ RESTART = "K500-SNP-restart-from"
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 
 
-@pytest.mark.topology("kraft-broker2-controller3-snapshots")
+@pytest.mark.topology("kraft-broker2-controller3-snapshots", brokers=2, controllers=3)
 @pytest.mark.requirement(
     "K500-SNP-periodic",
     "K500-SNP-from-memory",

@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.mark.scene
-@pytest.mark.topology("kraft-broker3-controller3-quick")
+@pytest.mark.topology("kraft-broker3-controller3-quick", brokers=3, controllers=3)
 class TestStopping:
     """Three brokers; broker 2 is stopped."""
 

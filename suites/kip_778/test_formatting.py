@@ -11,7 +11,7 @@ CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 
 
 @pytest.mark.scene
-@pytest.mark.topology("kraft-broker1-controller3-down")
+@pytest.mark.topology("kraft-broker1-controller3-down", brokers=1, controllers=3)
 class TestFormatting:
     """Three controllers and a broker that are down; their disks are emptied first."""
 

@@ -23,7 +23,7 @@ FAMILIES = ("topics", "partitions", "configs", "scram")
 
 @pytest.mark.since("3.4.0")  # of a level above the one that the disks are formatted for
 @pytest.mark.scene
-@pytest.mark.topology("kraft-broker2-controller1-low")
+@pytest.mark.topology("kraft-broker2-controller1-low", brokers=2, controllers=1)
 class TestLevels:
     """One small cluster, formatted at a low level; the tests raise it and lower it, and never restart a node."""
 

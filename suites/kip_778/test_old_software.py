@@ -16,7 +16,7 @@ UNSUPPORTED, REJECTED = "UNSUPPORTED_VERSION", "K778-CMP-broker-rejected"
 OF_3_7 = 15
 
 
-@pytest.mark.topology("kraft-broker2-controller1-behind")
+@pytest.mark.topology("kraft-broker2-controller1-behind", brokers=2, controllers=1)
 @pytest.mark.requirement("K778-UPG-validate-brokers", "K778-CMP-broker-rejected", "K778-FLAG-no-assume-highest")
 def test_a_broker_is_left_behind(
     workload,
@@ -80,7 +80,7 @@ def it_stays_fenced(expect_to_stay, broker, takes_connections):
     )
 
 
-@pytest.mark.topology("kraft-broker2-controller1-behind")
+@pytest.mark.topology("kraft-broker2-controller1-behind", brokers=2, controllers=1)
 @pytest.mark.requirement("K778-CMP-broker-terminates")
 def test_a_running_broker_meets_a_level_that_it_does_not_know(cluster, tool, set_level, expect, verify):
     """It was unregistered while it runs, so that the level could be raised: it has to end."""
@@ -92,7 +92,7 @@ def test_a_running_broker_meets_a_level_that_it_does_not_know(cluster, tool, set
     verify()
 
 
-@pytest.mark.topology("kraft-broker1-controller3-behind")
+@pytest.mark.topology("kraft-broker1-controller3-behind", brokers=1, controllers=3)
 @pytest.mark.requirement(
     "K778-CMP-old-controller-joins", "K778-CMP-old-controller-terminates", "K778-UPG-quorum-majority"
 )
@@ -129,7 +129,7 @@ def test_an_old_controller_joins_and_ends_at_the_new_level(
 
 
 @pytest.mark.known_bug("kmigrate-15")
-@pytest.mark.topology("kraft-broker1-controller3-behind")
+@pytest.mark.topology("kraft-broker1-controller3-behind", brokers=1, controllers=3)
 @pytest.mark.requirement("K778-UPG-quorum-majority")
 def test_a_level_that_most_controllers_do_not_know_is_refused(
     cluster, let_lead, set_level, log_of, expect, expect_to_stay, verify

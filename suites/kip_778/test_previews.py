@@ -9,7 +9,7 @@ FIRST_LEVEL = 1
 
 
 @pytest.mark.until("4.0.0")
-@pytest.mark.topology("kraft-broker1-controller1-preview")
+@pytest.mark.topology("kraft-broker1-controller1-preview", brokers=1, controllers=1)
 @pytest.mark.requirement("K778-INI-preview-upgrade", "K778-INI-level1-compat")
 def test_a_preview_goes_to_a_release_and_back(
     workload, cluster, created, tellers, upgrade, levels, log_of, expect, claim, verify_clients

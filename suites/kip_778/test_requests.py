@@ -28,7 +28,7 @@ BOTH = {METADATA_VERSION: 8, "no.such.feature": 1}
 
 
 @pytest.mark.scene
-@pytest.mark.topology("kraft-broker2-controller1-low")
+@pytest.mark.topology("kraft-broker2-controller1-low", brokers=2, controllers=1)
 class TestRequests:
     """One small cluster, formatted at a low level, which only the last test changes."""
 

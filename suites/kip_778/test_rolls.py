@@ -14,15 +14,29 @@ FROM_3_8 = pytest.mark.since("3.9.0")
 """Nodes of that topology begin with 3.8.1."""
 FROM_3_3 = [pytest.mark.since("3.4.0"), pytest.mark.until("3.9.0")]
 BEGUN_WITH = [
-    pytest.param("3.8.1", marks=[FROM_3_8, pytest.mark.topology("kraft-broker3-controller3-upgrade")]),
     pytest.param(
-        "3.3.2", marks=[*FROM_3_3, pytest.mark.topology("kraft-broker3-controller3-from-3.3.2")], id="3.3.2-to-former"
+        "3.8.1", marks=[FROM_3_8, pytest.mark.topology("kraft-broker3-controller3-upgrade", brokers=3, controllers=3)]
     ),
-    pytest.param("3.3.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.3.2")]),
-    pytest.param("3.4.1", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.4.1")]),
-    pytest.param("3.5.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.5.2")]),
-    pytest.param("3.6.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.6.2")]),
-    pytest.param("3.7.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.7.2")]),
+    pytest.param(
+        "3.3.2",
+        marks=[*FROM_3_3, pytest.mark.topology("kraft-broker3-controller3-from-3.3.2", brokers=3, controllers=3)],
+        id="3.3.2-to-former",
+    ),
+    pytest.param(
+        "3.3.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.3.2", brokers=3, controllers=3)]
+    ),
+    pytest.param(
+        "3.4.1", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.4.1", brokers=3, controllers=3)]
+    ),
+    pytest.param(
+        "3.5.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.5.2", brokers=3, controllers=3)]
+    ),
+    pytest.param(
+        "3.6.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.6.2", brokers=3, controllers=3)]
+    ),
+    pytest.param(
+        "3.7.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.7.2", brokers=3, controllers=3)]
+    ),
 ]
 """The release that every node begins with."""
 
@@ -97,7 +111,7 @@ def expect_every_node_rolled(cluster, supported, begun_with, old, expect):
 
 
 @FROM_3_8
-@pytest.mark.topology("kraft-broker3-controller3-upgrade")
+@pytest.mark.topology("kraft-broker3-controller3-upgrade", brokers=3, controllers=3)
 @pytest.mark.requirement("K778-UPG-mixed-software", "K778-APIV-forwarded-intersection")
 def test_brokers_first_and_a_controller_dies(
     workload,
@@ -163,7 +177,7 @@ def offered(features):
 @pytest.mark.known_bug("kmigrate-16")
 @FROM_3_8
 @pytest.mark.until("4.0.0")  # to go back from there would lose metadata, and is refused
-@pytest.mark.topology("kraft-broker3-controller3-upgrade")
+@pytest.mark.topology("kraft-broker3-controller3-upgrade", brokers=3, controllers=3)
 @pytest.mark.requirement("K778-DWN-software-after")
 def test_software_goes_back_after_the_level(workload, cluster, upgrade, lower, verify):
     """The level is raised and lowered again without loss, and controllers are rolled back to the old release."""
@@ -178,7 +192,7 @@ def test_software_goes_back_after_the_level(workload, cluster, upgrade, lower, v
 
 
 @pytest.mark.since("3.5.0")  # of the levels that it raises
-@pytest.mark.topology("kraft-broker1-controller3-low")
+@pytest.mark.topology("kraft-broker1-controller3-low", brokers=1, controllers=3)
 @pytest.mark.requirement("K778-RPC-forwarded")
 def test_a_controller_dies_while_the_level_is_raised(set_level, levels, log_of, inject, expect, verify):
     """A broker takes the request as the active controller is gone, three times; each level is recorded once."""

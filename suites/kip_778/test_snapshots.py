@@ -10,7 +10,7 @@ TOPICS = [f"made-{number}" for number in range(60)]
 
 
 @pytest.mark.since("3.7.0")  # before, no level lies below the highest one that loses nothing
-@pytest.mark.topology("kraft-broker2-controller3-snapshots")
+@pytest.mark.topology("kraft-broker2-controller3-snapshots", brokers=2, controllers=3)
 @pytest.mark.requirement("K778-MVC-hot-load")
 def test_a_snapshot_replaces_what_a_broker_holds(
     workload,

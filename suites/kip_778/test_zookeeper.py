@@ -8,7 +8,7 @@ UPGRADE = ("--bootstrap-server", "{bootstrap}", "upgrade", "--feature", "metadat
 
 
 @pytest.mark.until("4.0.0")
-@pytest.mark.topology("zk1-broker1-spares")
+@pytest.mark.topology("zk1-broker1-spares", brokers=3, controllers=1)
 @pytest.mark.requirement("K778-FLAG-zk-ignored", "K778-ZK-feature-znode")
 def test_zookeeper_mode_has_no_metadata_version(zookeeper, features, tool, expect, verify):
     """No level in the answers of a broker nor in ``/feature``, and none can be set."""

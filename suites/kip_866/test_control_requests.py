@@ -11,7 +11,7 @@ REGISTERS = pytest.mark.since("3.6.0")
 
 @pytest.mark.sample
 @REGISTERS
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement(
     "K866-TRIG-live-zk-brokers",
     "K866-TRIG-ibp",
@@ -61,7 +61,7 @@ def test_controllers_wait_for_a_live_broker_and_then_control_it(
 
 
 @REGISTERS
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement(
     "K866-REG-ibp-equality",
     "K866-REG-inter-broker-listener",
@@ -142,7 +142,7 @@ def _create_and_delete(admin_of, expect, topic):
 
 @REGISTERS
 @pytest.mark.known_bug("kmigrate-20")
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RPC-stale-broker-epoch-kraft", "K866-RPC-both-flag-and-config")
 def test_brokers_judge_control_requests_by_their_registration_and_their_flag(

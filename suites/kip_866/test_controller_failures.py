@@ -50,6 +50,7 @@ def test_crash_in_mid_copy_is_copied_anew(workload, cluster_metadata, migration,
 
 @WHEN_A_CONTROLLER_IS_DOWN
 @pytest.mark.known_bug("kmigrate-1")
+@pytest.mark.topology(brokers=3)
 @pytest.mark.requirement("K866-FAIL-crash-during-copy")
 def test_broker_that_came_up_during_the_copy_survives_its_crash(
     workload, migration, inject, in_sync, expect, verify_clients
@@ -73,6 +74,7 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
 
 
 @pytest.mark.known_bug("kmigrate-22")
+@pytest.mark.topology(brokers=3)
 @pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement(
     "K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election", "K866-TEST-controller-failures"
@@ -248,6 +250,7 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
 
 @pytest.mark.sample
 @pytest.mark.known_bug("kmigrate-11")
+@pytest.mark.topology(controllers=3)
 @pytest.mark.requirement("K866-ZNODE-controller-epoch-monotonic")
 def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
     workload, cluster_metadata, migration, inject, zookeeper, expect, verify_clients
@@ -273,7 +276,7 @@ def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
 
 @pytest.mark.since("3.5.0")  # of credentials in KRaft mode
 @pytest.mark.known_bug("KAFKA-20774")
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-DW-scram", "K866-TEST-controller-failures")
 def test_a_credential_outlives_the_restart_of_the_controller(workload, cluster_metadata, inject, verify_clients):

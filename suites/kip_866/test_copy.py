@@ -27,6 +27,7 @@ ENCODED = "listener.name.elsewhere.ssl.key.password"
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
 
+@pytest.mark.topology(brokers=3)
 @pytest.mark.requirement("K866-DW-pending-deletions", "K866-DW-deletion-finalized-in-zk", "K866-PROC-copy-topics")
 def test_deletions_pending_at_the_takeover_are_carried_out(
     workload,
@@ -178,7 +179,7 @@ def test_passwords_are_copied_decoded_and_written_back_encoded(
 
 
 @pytest.mark.since("3.6.0")  # of tokens in KRaft mode
-@pytest.mark.topology("zk1-broker3-controller3-sasl")
+@pytest.mark.topology("zk1-broker3-controller3-sasl", brokers=3)
 @pytest.mark.requirement("K866-PROC-copy-tokens-pids")
 def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
     workload, cluster_metadata, migration, let_in_by_token, expect, verify_clients
@@ -207,7 +208,7 @@ def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
 
 
 @pytest.mark.since("3.5.0")  # of the version of AlterPartition that is sent
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement("K866-PROC-takeover-order", "K866-PROC-copy-no-broker-rpcs", "K866-DW-no-writes-during-copy")
 def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
     workload, cluster_metadata, migration, inject, controllers, created, answers_to_broker, in_control, expect, verify
@@ -251,7 +252,7 @@ def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
     verify(checks.no_acked_record_lost(), checks.no_phantom_record())
 
 
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement("K866-FAIL-copy-error")
 def test_a_copy_that_cannot_be_read_is_not_completed(
     workload, cluster, cluster_metadata, migration, inject, may_end, expect, verify_clients
@@ -282,6 +283,7 @@ def test_a_copy_that_cannot_be_read_is_not_completed(
 
 
 @pytest.mark.since("3.7.0")  # before, the others do not copy while the controller is down that gave the copy up
+@pytest.mark.topology(brokers=3)
 @pytest.mark.requirement("K866-FAIL-begin-refused")
 def test_a_copy_that_cannot_begin_writes_nothing(
     workload, cluster, cluster_metadata, migration, inject, quorum_leader, created, expect, verify_clients

@@ -33,6 +33,7 @@ WRITES = [*sweep.often(sweep.WRITES), *(pytest.param(each, marks=NIGHTLY) for ea
 
 
 @pytest.mark.since("3.7.0")  # before, a new controller copies nothing without all of them, and one is down
+@pytest.mark.topology(brokers=3)
 @pytest.mark.requirement("K866-FAIL-crash-during-copy", "K866-FAIL-crash-in-migration")
 @pytest.mark.parametrize("at", AT_TAKEOVER, ids=str)
 def test_takeover_is_completed_by_another_controller(at, workload, cluster_metadata, migration, inject, verify_clients):
@@ -202,7 +203,7 @@ class TestDualWrite:
 
 
 @pytest.mark.known_bug("kmigrate-34")
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-DW-topic-delete")
 def test_a_deleted_topic_stays_deleted_when_the_controller_starts_again(

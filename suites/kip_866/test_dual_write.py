@@ -18,6 +18,7 @@ ADMIN = ["K866-FWD-all-admin", "K866-PRE-normal-after"]
 LATE = Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=LATENCY_MS)
 
 
+@pytest.mark.topology(brokers=3)
 @pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement(
     "K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change", "K866-RPC-stopreplica"
@@ -243,7 +244,7 @@ def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metad
 @pytest.mark.spoils
 @pytest.mark.known_bug("kmigrate-6")
 @pytest.mark.since("3.6.0")  # of tokens in KRaft mode
-@pytest.mark.topology("zk1-broker3-controller3-sasl")
+@pytest.mark.topology("zk1-broker3-controller3-sasl", brokers=3)
 @pytest.mark.requirement("K866-DW-delegation-tokens", "K866-DW-watch-acl")
 def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
     workload, cluster_metadata, migration, let_in_by_token, expect, verify_clients
@@ -283,7 +284,7 @@ def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
 
 
 @pytest.mark.spoils
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-CONF-controller-zk-max-inflight", "K866-DW-async", "K866-DW-pipelining")
 def test_zookeeper_is_written_behind_by_as_many_requests_as_are_allowed(

@@ -79,6 +79,7 @@ def _expect_to_keep_the_version(version_change, expect):
     )
 
 
+@pytest.mark.topology(controllers=3)
 @pytest.mark.starts_at("ALL_KRAFT")
 @pytest.mark.requirement(
     "K866-PROC-finalize-all-members", "K866-FAIL-misconf-leader-resigns", "K866-FAIL-misconf-leader-error"
@@ -141,6 +142,7 @@ def test_a_broker_does_not_go_back_after_finalization(
     verify(checks.no_acked_record_lost(), checks.no_phantom_record())
 
 
+@pytest.mark.topology(brokers=3)
 @pytest.mark.starts_at("ALL_KRAFT")
 @pytest.mark.requirement("K866-PROC-post-decommission-zk")
 def test_a_finalized_cluster_needs_no_zookeeper(

@@ -127,7 +127,7 @@ def test_state_of_the_migration_has_its_documented_number(migration, verify):
 
 
 @pytest.mark.since("3.6.0")  # HandleLoadSnapshotCount and MigratingZkBrokerCount came with it
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-REC-snapshot-roundtrip")
 def test_a_controller_that_starts_from_a_snapshot_goes_on(workload, cluster, migration, expect, verify_clients):

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.scene
 SESSION_AND_MORE_S = 40
 
 
+@pytest.mark.topology(brokers=3)
 @pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement(
     "K866-PROC-mixed-unbounded", "K866-PROC-zk-mode-continues", "K866-RB-mixed", "K866-FWD-producer-ids"
@@ -53,7 +54,7 @@ def test_a_mixed_cluster_goes_on_through_restarts_and_failovers(
     )
 
 
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FAIL-incompatible-new", "K866-TRIG-heuristic-limits", "K866-RPC-only-to-zk-brokers")
 def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
@@ -77,7 +78,7 @@ def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
 
 
 @pytest.mark.spoils
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-PROC-finalize-with-zk-brokers")
 def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(
@@ -100,7 +101,7 @@ def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(
 
 
 @pytest.mark.spoils
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement(
     "K866-FAIL-incompatible-existing",
@@ -149,7 +150,7 @@ def test_a_broker_that_left_the_migration_is_fenced_and_takes_nothing(
     verify(checks.no_acked_record_lost(), checks.no_phantom_record())
 
 
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement("K866-FWD-alter-partition-direct")
 def test_brokers_that_reach_only_the_controller_change_isrs(
     workload, cluster, cluster_metadata, migration, inject, answer_to_forwarded_isr, fenced, expect, verify_clients

@@ -40,7 +40,7 @@ def test_a_broker_with_several_disks_cannot_migrate_to_a_level_without_them(clus
 
 
 @pytest.mark.known_bug("takeover-without-a-broker")
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement("K866-TRIG-no-offline")
 def test_controllers_wait_for_a_broker_that_died(workload, migration, join, inject, verify_clients):
     """A broker is ready for the migration and dies; the last one joins, and nothing begins without the first."""
@@ -55,7 +55,7 @@ def test_controllers_wait_for_a_broker_that_died(workload, migration, join, inje
     verify_clients(checks.takeover_waits_for_every_broker())
 
 
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement(
     "K866-TRIG-broker-first-serves",
     "K866-TRIG-either-order",
@@ -106,7 +106,7 @@ def test_brokers_that_are_ready_first_wait_for_the_quorum_and_for_each_other(
     )
 
 
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement("K866-FAIL-misconf-premigration-flag-off")
 def test_a_controller_without_the_flag_neither_migrates_nor_serves(
     workload, migration, cluster, controllers, expect, verify_clients
@@ -233,7 +233,7 @@ def _put_topic(zookeeper, name, replicas):
 
 
 @pytest.mark.since("3.6.0")
-@pytest.mark.topology("zk1-broker1-controller3")
+@pytest.mark.topology("zk1-broker1-controller3", brokers=1, controllers=3)
 @pytest.mark.requirement("K866-TRIG-quorum-all-ready", "K866-TRIG-quorum-online-majority")
 def test_a_quorum_waits_for_all_of_its_controllers(cluster, migration, expect, expect_to_stay, verify):
     """One of three is down, under metadata.version 3.6 and the latest; then it has no flag, and at last it has."""

@@ -205,7 +205,7 @@ def _expect_ids_refused(cluster, stub, identity, registration, refused, expect):
 
 
 @pytest.mark.sample
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement("K866-CONF-controller-flag-trigger", "K866-FAIL-none-then-flag")
 def test_a_quorum_that_began_without_the_flag_never_migrates(
     workload, cluster, migration, zookeeper, in_control, expect, expect_end, verify
@@ -251,7 +251,7 @@ def test_a_quorum_at_a_level_without_metadata_transactions_does_not_migrate(
 
 
 @pytest.mark.sample
-@pytest.mark.topology("kraft-broker3-controller3")
+@pytest.mark.topology("kraft-broker3-controller3", brokers=3, controllers=3)
 @pytest.mark.requirement(
     "K866-STATE-None",
     "K866-STATE-cluster-wide",

@@ -30,6 +30,7 @@ def test_migration_is_undone_in_hybrid_mode(workload, cluster_metadata, migratio
     _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients)
 
 
+@pytest.mark.topology(brokers=3)
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-data-kept", "K866-RB-metadata-kept")
 def test_migration_is_undone_in_mid_copy(workload, cluster_metadata, migration, inject, verify_clients):
     """The controllers have taken over and are still copying when the operator calls it off."""
@@ -65,7 +66,7 @@ def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
     verify_clients(checks.acknowledged_metadata_changes_present("reverted-zookeeper"))
 
 
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RB-forceful-may-lose")
 def test_what_killed_controllers_left_half_written_is_whole_under_zookeeper(
@@ -105,7 +106,7 @@ def test_what_killed_controllers_left_half_written_is_whole_under_zookeeper(
 
 
 @pytest.mark.known_bug("kmigrate-12")
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RB-remove-controller-znodes")
 def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_removed(
@@ -150,7 +151,7 @@ def test_reverted_migration_can_be_done_again(workload, cluster_metadata, migrat
 
 
 @pytest.mark.known_bug("KAFKA-17146")
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RB-retry-migration")
 def test_second_migration_begins_with_what_zookeeper_has(
@@ -172,7 +173,7 @@ def test_second_migration_begins_with_what_zookeeper_has(
     verify_clients()
 
 
-@pytest.mark.topology("zk1-broker3-controller1-tls")
+@pytest.mark.topology("zk1-broker3-controller1-tls", brokers=3, controllers=1)
 @pytest.mark.requirement("K866-FWD-channel-selection")
 def test_brokers_reach_each_kind_of_controller_by_its_own_listener(
     workload, migration, inject, in_sync, expect, verify_clients

@@ -46,6 +46,7 @@ def test_controller_cut_from_zookeeper_catches_up(workload, cluster_metadata, in
     )
 
 
+@pytest.mark.topology(zookeepers=1)
 @pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-FAIL-zk-down-data-plane", "K866-TEST-zk-unavailable")
 def test_clients_are_served_while_zookeeper_is_down(workload, cluster_metadata, inject, verify_clients):
@@ -126,6 +127,7 @@ def test_a_controller_whose_session_has_expired_takes_over_when_it_is_elected(
     verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper"))
 
 
+@pytest.mark.topology(zookeepers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-DW-bounded-lag", "K866-FAIL-zk-down-stop-log", "K866-FAIL-zk-down-controller-restart")
 def test_changes_stop_and_the_quorum_stays_while_zookeeper_is_down(
@@ -170,7 +172,7 @@ def test_changes_stop_and_the_quorum_stays_while_zookeeper_is_down(
 
 
 @pytest.mark.known_bug("kmigrate-24")
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-DW-topic-create")
 def test_a_topic_that_is_half_sent_when_zookeeper_is_lost_is_whole(
@@ -195,7 +197,7 @@ def test_a_topic_that_is_half_sent_when_zookeeper_is_lost_is_whole(
 
 
 @pytest.mark.known_bug("elections-wait-for-zookeeper")
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", zookeepers=1, controllers=1)
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FAIL-zk-down-elections")
 def test_partitions_of_a_dead_broker_get_leaders_while_zookeeper_is_down(

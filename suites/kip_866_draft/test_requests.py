@@ -6,7 +6,7 @@ from pytest_kmigrate import Phase, moves, procedure, raw_admin
 
 
 @pytest.mark.sample
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement(
     "K866D-RPC-LeaderAndIsr-v7",
     "K866D-RPC-StopReplica-v4",
@@ -32,7 +32,7 @@ def test_control_requests_name_the_controller_of_kraft(
     verify()
 
 
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement(
     "K866D-RPC-BrokerRegistration-v1", "K866D-RPC-BrokerRegistration-presence", "K866D-REG-ready-valid"
 )
@@ -84,7 +84,7 @@ def test_a_broker_registers_as_ready_and_with_one_level(cluster, migration, stub
 
 
 @pytest.mark.sample
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement("K866D-DW-signal")
 def test_a_request_with_the_id_and_the_flag_of_the_broker_together_are_a_signal(migration, signalled, expect, verify):
     """A broker with the flag takes a request of a KRaft controller, and one without it does not."""
@@ -101,7 +101,7 @@ def test_a_request_with_the_id_and_the_flag_of_the_broker_together_are_a_signal(
     verify()
 
 
-@pytest.mark.topology("zk1-broker1-controller3")
+@pytest.mark.topology("zk1-broker1-controller3", brokers=1, controllers=3)
 @pytest.mark.requirement("K866D-TRIG-apiversions-exchange")
 def test_a_quorum_is_as_ready_as_its_controllers_answer_each_other(
     migration, seem_unready, in_control, expect, expect_to_stay, verify

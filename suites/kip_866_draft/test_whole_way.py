@@ -6,7 +6,7 @@ from pytest_kmigrate import Phase, checks, moves, procedure
 
 
 @pytest.mark.sample
-@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.topology("zk1-broker3-controller1", controllers=1)
 @pytest.mark.requirement(
     "K866D-METRIC-ZkMigrationState",
     "K866D-METRIC-ZkMigrationState-from-zk-controller",
