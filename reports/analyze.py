@@ -15,6 +15,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.analysis.foreign import Label, labels_of
+from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.ingestion.class_data import keep_archive
@@ -30,7 +31,8 @@ from pytest_kmigrate.reports.ingestion.tables import TableFolder, write_attempts
 from pytest_kmigrate.reports.ingestion.trouble import require_answer, trouble_named
 from pytest_kmigrate.reports.pages.publication import files
 from pytest_kmigrate.reports.summary.comparison import require_versions
-from pytest_kmigrate.reports.summary.summary import About, summary_of
+from pytest_kmigrate.reports.summary.summary import About, Summary, summary_of
+from pytest_kmigrate.reports.summary.words import words_of, words_of_requirements
 
 SMALL_RUNS = 500
 SMALL_BYTES = 2 * 1024**3
@@ -42,6 +44,10 @@ class AnalysisResult:
     """What came out of an analysis, and where it lies."""
 
     outcome: Outcome
+    words: tuple[Word, ...]
+    """Of the runs, each as it counts; one more is inconclusive if a verdict may hang on what was set aside."""
+    requirements: tuple[Word, ...]
+    """Where each requirement stands that a run can judge."""
     runs: int
     set_aside: int
     page: Place
@@ -110,14 +116,21 @@ def analyze(
             folder.write(name, text.encode())
     if read:  # else it has not loaded all that reading takes
         keep_archive(progress)
+    return _result(summary, folder, clock.seconds, read)
+
+
+def _result(summary: Summary, folder: Storage, seconds: dict[str, float], read: int) -> AnalysisResult:
+    totals = summary["totals"]
     return AnalysisResult(
-        outcome=Outcome[summary["totals"]["outcome"]],
+        outcome=Outcome[totals["outcome"]],
+        words=words_of(summary["attempts"], is_doubtful=bool(totals["doubtful"])),
+        requirements=words_of_requirements(summary["requirements"], summary["ledger"]),
         runs=len(summary["attempts"]),
         set_aside=len(summary["set_aside"]),
         page=folder.place("index.html"),
         report=folder.place("report.json"),
         tables=folder.place("tables"),
-        seconds=clock.seconds,
+        seconds=seconds,
         read=read,
     )
 

@@ -19,6 +19,7 @@ from pytest_kmigrate.checkers.registry import general_checkers
 from pytest_kmigrate.cli import app
 from pytest_kmigrate.documents import documents
 from pytest_kmigrate.model.checks import AnyChecker
+from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.plugin import fixtures as of_plugin
 from pytest_kmigrate.plugin.marks import MARKS, PREFIX
@@ -32,7 +33,7 @@ FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 def pages() -> Mapping[str, Mapping[str, Callable[[], str]]]:
     """File name -> generated section -> what makes its text."""
     return {
-        "options.md": {"options": _options, "markers": _markers, "commands": _commands},
+        "options.md": {"options": _options, "markers": _markers, "commands": _commands, "exit status": _statuses},
         "fixtures.md": {
             "fixtures of the plugin": lambda: _fixtures_of(of_plugin, _defined_in(of_plugin)),
             "general fixtures": lambda: _fixtures_of(fixtures, fixtures.__all__),
@@ -81,6 +82,14 @@ def _commands() -> str:
     commands = [each for each in group.commands.values() if isinstance(each, TyperCommand)]
     rows = ((_usage(each), str(each.help)) for each in commands)
     return _table(("command", "what it does"), rows) + "\n" + _command_options(commands)
+
+
+def _statuses() -> str:
+    """The docstrings below the members, which only the source has."""
+    texts = dict(
+        re.findall(r'^    ([A-Z_]+) = .*?^    """(.*?)"""', inspect.getsource(ExitStatus), re.DOTALL | re.MULTILINE)
+    )
+    return _table(("status", "meaning"), ((str(each.value), " ".join(texts[each.name].split())) for each in ExitStatus))
 
 
 def _usage(command: TyperCommand) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.verdict import Outcome
 
 
@@ -115,6 +116,35 @@ def tally(runs: Iterable[Said], graded: Callable[[str], Grade], required: int = 
         by=tuple(sorted(by.items())),
         hit_by=tuple(sorted(hit.items())),
     )
+
+
+BY_OUTCOME = {
+    Outcome.VIOLATES: Word.VIOLATION,
+    Outcome.INCONCLUSIVE: Word.INCONCLUSIVE,
+    Outcome.CONFORMS: Word.CONFORMS,
+    Outcome.NOT_APPLICABLE: Word.NOT_APPLICABLE,
+}
+"""The word of an outcome that nothing known explains."""
+
+
+def word_of(outcome: Outcome, classes: Iterable[Word] = ()) -> Word:
+    """The word of one outcome; ``classes``: of what explains all of a violation, the gravest of which counts."""
+    if outcome is not Outcome.VIOLATES:
+        return BY_OUTCOME[outcome]
+    return min(classes, key=CLASSES.index, default=Word.VIOLATION)
+
+
+def exit_status(words: Iterable[Word], *, is_strict: bool = False) -> ExitStatus:
+    """How a command ends that found these words: of runs, or of requirements. All commands end by this rule.
+
+    A new violation decides; then what is left open; what is known does not. Without anything that was judged all is
+    open. ``is_strict``, for auditors: what is known is a violation, too, and what was never judged is open.
+    """
+    found = set(words)
+    if Word.VIOLATION in found or (is_strict and not found.isdisjoint(CLASSES)):
+        return ExitStatus.VIOLATED
+    is_open = Word.INCONCLUSIVE in found or (is_strict and Word.NOT_JUDGED in found)
+    return ExitStatus.OPEN if is_open or found <= {Word.NOT_JUDGED} else ExitStatus.DONE
 
 
 def tally_together(several: Sequence[Sequence[Said]], graded: Callable[[str], Grade], required: int = 1) -> Tally:

@@ -1,8 +1,6 @@
 """The console command ``kmigrate``.
 
-Exit status: 0 done and conforming, 1 a requirement is violated, 2 wrong use, 3 inconclusive, 4 the environment lacks
-something, 130 interrupted, 141 output closed. What a command needs is imported when it runs, so that ``--help`` is
-quick.
+It ends with an ``ExitStatus``. What a command needs is imported when it runs, so that ``--help`` is quick.
 """
 
 import io
@@ -16,12 +14,7 @@ import typer
 
 from pytest_kmigrate.cli import attaching, bugs, certificates, clusters, consumers, machine, runs
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
-
-_INTERRUPTED = 130
-"""What typer makes of Ctrl-C."""
-
-_UNREAD = 141
-"""What a shell makes of a program that writes into a closed pipe; typer says 1, which is a violation here."""
+from pytest_kmigrate.model.exit_status import ExitStatus
 
 _NOWHERE = "expected to be in a folder, got one that was removed meanwhile; change to another and try again"
 """What the system calls ``No such file or directory``, without a name."""
@@ -29,7 +22,7 @@ _NOWHERE = "expected to be in a folder, got one that was removed meanwhile; chan
 app = typer.Typer(
     help="Clusters to rehearse migrations from ZooKeeper to KRaft on, and verdicts from the runs of pytest-kmigrate.",
     epilog=(
-        "Exit status: 0 done and conforming, 1 a requirement is violated, 2 wrong use, 3 inconclusive, "
+        "Exit status: 0 done and nothing new, 1 a new violation, 2 wrong use, 3 inconclusive, "
         "4 the environment lacks something."
     ),
     no_args_is_help=True,
@@ -94,9 +87,9 @@ def main() -> None:
         _end(f"{reported}: a defect of pytest-kmigrate; please report it with this command", KmigrateError.exit_status)
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):
-            sys.exit(_UNREAD)
-        if ended.code == _INTERRUPTED:
-            _end("interrupted; the same command can be run again", _INTERRUPTED)
+            sys.exit(ExitStatus.UNREAD)  # typer says 1, which is a violation here
+        if ended.code == ExitStatus.INTERRUPTED:
+            _end("interrupted; the same command can be run again", ExitStatus.INTERRUPTED)
         raise
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pytest_kmigrate.cli.runs import show_verdicts
+from pytest_kmigrate.cli.runs import show_verdicts, status_of
 
 if TYPE_CHECKING:
     from pytest_kmigrate.providers.attach.asking import Asked
@@ -41,7 +41,6 @@ def attach(
 def _observe(provider: "AttachProvider", until: str, profile: str, runs: Path) -> None:
     from pytest_kmigrate.cli.console import notify, say
     from pytest_kmigrate.judging.rejudge import judge_again
-    from pytest_kmigrate.model.verdict import EXIT_STATUS
     from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
     from pytest_kmigrate.running.header import RunSettings
     from pytest_kmigrate.running.observing import Observation, observe
@@ -54,7 +53,7 @@ def _observe(provider: "AttachProvider", until: str, profile: str, runs: Path) -
     again = judge_again(folder.path)
     show_verdicts(again)
     say(f"run folder: {folder.path}")
-    raise typer.Exit(EXIT_STATUS[again.outcome])
+    raise typer.Exit(status_of([again]))
 
 
 def _show(asked: "Asked") -> None:

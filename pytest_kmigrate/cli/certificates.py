@@ -47,9 +47,9 @@ def certify(
     from pytest_kmigrate.certificates.certifying import certify as certified
     from pytest_kmigrate.certificates.keys import fingerprint, signing_key
     from pytest_kmigrate.certificates.statement import Implementation
+    from pytest_kmigrate.checkers.tally import exit_status, word_of
     from pytest_kmigrate.cli.console import say
     from pytest_kmigrate.model.errors import WrongUseError
-    from pytest_kmigrate.model.verdict import EXIT_STATUS
 
     if not runs.is_dir():
         raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
@@ -63,7 +63,7 @@ def certify(
     say(f"certificate: {out}")
     say(f"evidence: {evidence}")
     say(f"key: sha256:{fingerprint(issuer.public)}")
-    raise typer.Exit(EXIT_STATUS[_graded(statement.predicate.claims)])
+    raise typer.Exit(exit_status([word_of(_graded(statement.predicate.claims))]))
 
 
 def verify(
@@ -83,8 +83,8 @@ def verify(
     """Verify a certificate: signature, evidence, claims, and every run judged again."""
     from pytest_kmigrate.certificates.keys import pinned
     from pytest_kmigrate.certificates.verifying import verify as verified
+    from pytest_kmigrate.checkers.tally import exit_status, word_of
     from pytest_kmigrate.cli.console import plain, say
-    from pytest_kmigrate.model.verdict import EXIT_STATUS
 
     found = verified(
         certificate,
@@ -103,7 +103,7 @@ def verify(
     for sentence in found.open:
         say(plain(f"open: {sentence}"))
     say(f"verified: {found.outcome.name}: the grade by Apache's baseline is {predicate.claims.apache}")
-    raise typer.Exit(EXIT_STATUS[found.outcome])
+    raise typer.Exit(exit_status([word_of(found.outcome)]))
 
 
 def compare(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_kmigrate.judging.coverage import Coverage, Covered
     from pytest_kmigrate.judging.rejudge import JudgedAgain
@@ -29,6 +29,14 @@ _MOST_CHARACTERS = 120
 """A longer failure is cut in a table of the terminal; the report has it whole."""
 
 
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="For auditors: 1 for known violations, too, and 3 for what a requirement was never judged by."
+    ),
+]
+
+
 def requirements(
     *,
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
@@ -40,18 +48,19 @@ def requirements(
             metavar="RUNS",
         ),
     ] = None,
-    strict: Annotated[bool, typer.Option(help="With --coverage: exit status 1 for known defects, too.")] = False,
+    strict: Strict = False,
 ) -> None:
     """List the requirements of a profile, and what runs show about them."""
     from pytest_kmigrate import catalogue
     from pytest_kmigrate.cli.console import say, show
 
     if covered_by:
+        from pytest_kmigrate.checkers.tally import exit_status
         from pytest_kmigrate.judging.coverage import coverage
 
         found = coverage(profile, *covered_by)
         _show_coverage(found)
-        raise typer.Exit(found.exit_status(is_strict=strict))
+        raise typer.Exit(exit_status(found.words, is_strict=strict))
     listed = catalogue.requirements(profile)
     show(("id", "level", "area", "statement"), [(each.id, each.level, each.area, each.statement) for each in listed])
     say(f"{len(listed)} requirements of {profile}")
@@ -67,11 +76,11 @@ def judge(
         ),
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every verdict.")] = False,
+    strict: Strict = False,
 ) -> None:
     """Judge a recorded run again from its evidence, without a cluster; nothing in the folder is changed."""
     from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.judging.rejudge import judge_again
-    from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
 
     judged = [judge_again(run, each) for each in dict.fromkeys(profile)] if profile else [judge_again(run)]
     if not judged[0].is_complete:
@@ -80,12 +89,13 @@ def judge(
         notify(f"{run}: no seals, as in folders of version 0.1: lines that were taken out may go unnoticed")
     for each in judged:
         show_verdicts(each, verbose=verbose)
-    raise typer.Exit(EXIT_STATUS[merged(each.outcome for each in judged)])
+    raise typer.Exit(status_of(judged, is_strict=strict))
 
 
 def analyze(
     runs: Annotated[str, typer.Argument(help="A folder of runs.", metavar="RUNS")],
     out: Annotated[str, typer.Option("--out", help="Where the report goes.", metavar="DIR")],
+    *,
     master: Annotated[str | None, typer.Option(help="A Spark master (default: this machine).", metavar="URL")] = None,
     compare: Annotated[
         tuple[str, str] | None,
@@ -98,24 +108,27 @@ def analyze(
             metavar="NAME=SOURCE",
         ),
     ] = None,
+    strict: Strict = False,
 ) -> None:
     """Aggregate many runs with Spark into tables and a report."""
+    from pytest_kmigrate.checkers.tally import exit_status
     from pytest_kmigrate.cli.console import notify
-    from pytest_kmigrate.model.verdict import EXIT_STATUS
     from pytest_kmigrate.reports.analyze import analyze as analyzed
 
     result = analyzed(runs, out, master, notify, compare, label or ())
     _show_analysis(result, runs)
-    raise typer.Exit(EXIT_STATUS[result.outcome])
+    words = [*result.words, *(result.requirements if strict else ())]
+    raise typer.Exit(exit_status(words, is_strict=strict))
 
 
-def replay(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")]) -> None:
+def replay(
+    run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")], *, strict: Strict = False
+) -> None:
     """Run the test of a recorded run again with the same seed, Kafka, topology and profile, and judge it."""
     import shlex
 
     from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.judging.rejudge import judge_again
-    from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
     from pytest_kmigrate.recording.reading import read_header
     from pytest_kmigrate.recording.run_folder import RunFolder
     from pytest_kmigrate.running import replaying
@@ -128,7 +141,16 @@ def replay(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RU
     made = replaying.runs_of(header, set(runs.iterdir()) - before)
     if not made:
         notify(f"{run}: pytest recorded no run of this test: nothing was judged")
-    raise typer.Exit(EXIT_STATUS[merged(judge_again(each).outcome for each in made)])
+    raise typer.Exit(status_of(map(judge_again, made), is_strict=strict))
+
+
+def status_of(judged: "Iterable[JudgedAgain]", *, is_strict: bool = False) -> int:
+    """The exit status of a command that judged these runs."""
+    from pytest_kmigrate.checkers.grading import words_of_run
+    from pytest_kmigrate.checkers.tally import exit_status
+
+    words = [word for each in judged for word in words_of_run(each.outcome, each.verdicts)]
+    return exit_status(words, is_strict=is_strict)
 
 
 def _show_coverage(found: "Coverage") -> None:

@@ -82,18 +82,15 @@ class Coverage:
         """The rows that count: a requirement covered by another one is counted there."""
         return tuple(row for row in self.rows if row.requirement.covered_by is None)
 
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """Where each of them stands that a run can judge."""
+        can = [row for row in self.counted if row.word is not Word.NOT_JUDGED or row.requirement.untestable is None]
+        return tuple(row.word for row in can)
+
     def of(self, word: Word) -> int:
         """How many requirements stand so."""
         return sum(row.word is word for row in self.counted)
-
-    def exit_status(self, *, is_strict: bool = False) -> int:
-        """1 for what is new, 3 for what is open or if nothing was judged, 0 otherwise.
-
-        ``is_strict``: 1 for known defects, too.
-        """
-        if self.of(Word.VIOLATION) or (is_strict and self.of(Word.DEFECT)):
-            return 1
-        return 3 if self.of(Word.INCONCLUSIVE) or self.of(Word.NOT_JUDGED) == len(self.counted) else 0
 
 
 def coverage(profile: str, *runs: Path) -> Coverage:

@@ -14,23 +14,24 @@
     └── RunFolderError (2)           a run folder is missing, incomplete or damaged
         └── CertificateError         a certificate, or the evidence of one, is damaged, forged or of another release
 
-Exit statuses are those of the console command: 0 conforming, 1 violated, 2 wrong use, 3 inconclusive,
-4 the environment lacks something.
+The numbers are those of ``exit_status.ExitStatus``.
 """
 
 from collections.abc import Sequence
+
+from pytest_kmigrate.model.exit_status import ExitStatus
 
 
 class KmigrateError(Exception):
     """Base of all; its text is complete: what was expected, what was found, what to do."""
 
-    exit_status = 3
+    exit_status = ExitStatus.OPEN
 
 
 class WrongUseError(KmigrateError):
     """The caller asked for something that cannot be."""
 
-    exit_status = 2
+    exit_status = ExitStatus.WRONG_USE
 
 
 class TopologyError(WrongUseError):
@@ -56,7 +57,7 @@ class UnfitReleaseError(WrongUseError):
 class EnvironmentLackError(KmigrateError):
     """This machine lacks something the run needs."""
 
-    exit_status = 4
+    exit_status = ExitStatus.LACKING
 
 
 class DistributionError(EnvironmentLackError):

@@ -158,7 +158,3 @@ def not_applicable(check: str, summary: str) -> Verdict:
 def merged(outcomes: Iterable[Outcome]) -> Outcome:
     """The worst outcome; of no outcome at all, INCONCLUSIVE."""
     return max(outcomes, default=Outcome.INCONCLUSIVE)
-
-
-EXIT_STATUS = {Outcome.NOT_APPLICABLE: 0, Outcome.CONFORMS: 0, Outcome.INCONCLUSIVE: 3, Outcome.VIOLATES: 1}
-"""The console command's exit status for a merged outcome."""

@@ -22,14 +22,13 @@ from pytest_kmigrate.plugin.calling import is_in_call
 from pytest_kmigrate.plugin.display import terminal_of
 from pytest_kmigrate.plugin.identity import begun_session, identity_of, words_for
 from pytest_kmigrate.plugin.marks import nearest_mark
-from pytest_kmigrate.plugin.options import options_of
+from pytest_kmigrate.plugin.options import is_strict, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
     Judged,
     KnownBugError,
     ViolationError,
     ending_of,
-    expected_of,
     is_first_try,
     met_by,
     raise_for,
@@ -219,7 +218,7 @@ def verifier(item: pytest.Item, run: Run) -> Verify:
         _require_begun(item, run)
         judgement = run.verify(checks)
         remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
-        raise_for(judgement, expected_of(item), run.folder.path)
+        raise_for(judgement, run.folder.path, is_strict=is_strict(item.config))
 
     return verified
 
@@ -310,4 +309,4 @@ def _note_trouble(run: Run, what: str, error: Exception) -> None:
 
 def _raise_for_violations(item: pytest.Item, run: Run) -> None:
     if run.judgement is not None and run.judgement.outcome is Outcome.VIOLATES:
-        raise_for(run.judgement, expected_of(item), run.folder.path)
+        raise_for(run.judgement, run.folder.path, is_strict=is_strict(item.config))

@@ -37,6 +37,7 @@ FLAGS = (
     ("keep", "leave the cluster up and show how to reach it"),
     ("cold", "start every cluster from scratch, never from a checkpoint"),
     ("nightly", "run tests that are marked nightly, too"),
+    ("strict", "for auditors: a violation fails its test, also if a known bug or departure explains it"),
     ("resume", "do not run a test again that has a complete run below --kmigrate-runs"),
 )
 
@@ -91,6 +92,11 @@ def are_given(config: pytest.Config) -> bool:
 def is_kept(config: pytest.Config) -> bool:
     """Whether clusters stay up; unlike ``options_of`` it costs nothing in a session that does not use us."""
     return _is_set(config, "keep")
+
+
+def is_strict(config: pytest.Config) -> bool:
+    """Whether known violations fail their tests, too."""
+    return _is_set(config, "strict")
 
 
 def options_of(config: pytest.Config) -> Options:

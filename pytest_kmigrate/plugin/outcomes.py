@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_kmigrate.catalogue import KnownBug, described
+from pytest_kmigrate.catalogue import KnownBug, described, find_bug, known_bug
 from pytest_kmigrate.model.errors import NotApplicableError
 from pytest_kmigrate.model.event import Ending
+from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class ViolationError(AssertionError):
 
 
 class KnownBugError(ViolationError):
-    """Nothing else is violated than what bugs of Kafka explain that the test is marked with: ``bugs``, by their ids."""
+    """Nothing else is violated than what known bugs or departures of the release explain: ``bugs``, by their ids."""
 
     def __init__(self, text: str, bugs: frozenset[str]) -> None:
         self.bugs = bugs
@@ -112,22 +113,28 @@ def expected_of(item: pytest.Item) -> Sequence[KnownBug]:
 
 
 def bug_met(item: pytest.Item, error: BaseException | None) -> KnownBug | None:
-    """The expected bug that ended a test, of which the error is a KnownBugError; remembered for the end of the run."""
-    for bug in expected_of(item):
-        if isinstance(error, KnownBugError) and bug.id in error.bugs:
-            item.stash[_MET] = bug
-            return bug
-    return None
+    """The bug that ended a test, of which the error is a KnownBugError; remembered for the end of the run.
+
+    One that the test is marked with goes first.
+    """
+    if not isinstance(error, KnownBugError):
+        return None
+    expected = [bug for bug in expected_of(item) if bug.id in error.bugs]
+    item.stash[_MET] = bug = expected[0] if expected else known_bug(min(error.bugs))
+    return bug
 
 
 def met_by(item: pytest.Item) -> KnownBug | None:
-    """The expected bug that a test has ended by, if by one."""
+    """The known bug that a test has ended by, if by one."""
     return item.stash.get(_MET, None)
 
 
-def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path) -> None:
-    """Raise ViolationError or InconclusiveError unless everything conforms; KnownBugError if it is all expected."""
-    verdicts = [verdict for verdict in judgement.verdicts if verdict.counts]
+def raise_for(judgement: "Judgement", folder: Path, *, is_strict: bool = False) -> None:
+    """Raise ViolationError or InconclusiveError unless everything conforms; KnownBugError if all of it is known.
+
+    ``is_strict``: whatever violates is a ViolationError, also where it is known and does not count for the run.
+    """
+    verdicts = [each for each in judgement.verdicts if each.counts or (is_strict and each.outcome is Outcome.VIOLATES)]
     outcome = merged(verdict.outcome for verdict in verdicts)
     if outcome is Outcome.CONFORMS:
         _raise_for_gone(judgement, folder)
@@ -139,9 +146,15 @@ def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path
     text = "\n".join([*reported, f"evidence: {folder}", f"again: {judgement.header.extra['reproduce']}"])
     if outcome is Outcome.INCONCLUSIVE:
         raise InconclusiveError(text)
-    ids = {bug.id for bug in expected}
-    met = [ids.intersection(each) for verdict in worst for each in verdict.causes or (verdict.known_bugs,)]
-    raise KnownBugError(text, frozenset().union(*met)) if all(met) else ViolationError(text)
+    causes = [each for verdict in worst for each in verdict.causes or (verdict.known_bugs,)]
+    met = [{each for each in cause if _is_known(each, judgement.header)} for cause in causes]
+    raise KnownBugError(text, frozenset().union(*met)) if all(met) and not is_strict else ViolationError(text)
+
+
+def _is_known(bug_id: str, header: RunHeader) -> bool:
+    """Whether the release under test has a bug."""
+    bug = find_bug(bug_id)
+    return bug is not None and bug.breaks(header.kafka)
 
 
 def _raise_for_gone(judgement: "Judgement", folder: Path) -> None:

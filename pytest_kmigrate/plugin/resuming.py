@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.catalogue import find_bug
 from pytest_kmigrate.judging.complete import complete_run
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.plugin.outcomes import Judged, MetBeforeError, expected_of, remember
+from pytest_kmigrate.plugin.options import is_strict
+from pytest_kmigrate.plugin.outcomes import Judged, MetBeforeError, remember
 
 
 def report_complete_run(item: pytest.Item, runs: Path, header: RunHeader) -> None:
@@ -25,7 +27,8 @@ def report_complete_run(item: pytest.Item, runs: Path, header: RunHeader) -> Non
     if found.test in (Ending.PASSED, Ending.NOT_APPLICABLE) and item.get_closest_marker("xfail") is None:
         remember(item, judged)
         pytest.skip(reason)
-    expected = {bug.id for bug in expected_of(item)}
-    if found.test == Ending.KNOWN_BUG and found.known_bug in expected and not item.config.option.runxfail:
+    bug = find_bug(found.known_bug) if found.test == Ending.KNOWN_BUG and found.known_bug else None
+    is_red = item.config.option.runxfail or is_strict(item.config)
+    if bug is not None and bug.breaks(header.kafka) and not is_red:
         remember(item, judged)
-        raise MetBeforeError(reason, frozenset({found.known_bug}))
+        raise MetBeforeError(reason, frozenset({bug.id}))

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate import catalogue
-from pytest_kmigrate.checkers.grading import graded, of_row
+from pytest_kmigrate.checkers.grading import grade_of, graded, of_row, word_as
 from pytest_kmigrate.checkers.tally import Said, Tally, Word, tally
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports.summary.rows import Row, count, grouped, listed
+from pytest_kmigrate.reports.summary.rows import Row, count, excused, grouped, listed
 
 
 def tallied(outcomes: Sequence[Row], *keys: str) -> dict[tuple[object, ...], Tally]:
@@ -26,8 +26,25 @@ def with_words(requirements: Sequence[Row], outcomes: Sequence[Row]) -> list[Row
 
 def is_defect(name: object) -> bool:
     """Whether a known bug is a defect; one that this catalogue does not have may be."""
-    bug = catalogue.find_bug(str(name))
-    return bug is None or Word(bug.class_) is Word.DEFECT
+    return grade_of(str(name)) is Word.DEFECT
+
+
+def words_of(attempts: Sequence[Row], *, is_doubtful: bool) -> tuple[Word, ...]:
+    """The word of each run as it counts, and one more that is open if a verdict may hang on what was set aside."""
+    counted = [excused(each) for each in attempts]
+    words = [word_as(Outcome[str(row["outcome"])], map(str, listed(row["known_bugs"]))) for row in counted]
+    return (*words, *[Word.INCONCLUSIVE] * is_doubtful)
+
+
+def words_of_requirements(rows: Sequence[Row], ledger: Sequence[Row]) -> tuple[Word, ...]:
+    """Where each requirement of the judged profiles stands, for each version, that a run can judge."""
+    untestable = {
+        each.id for profile in catalogue.profiles() for each in catalogue.requirements(profile) if each.untestable
+    }
+    wanted = {str(row["id"]) for row in ledger if not row["covered_by"]} - untestable
+    seen = {str(row["requirement"]) for row in rows}
+    words = [Word[str(row["word"])] for row in rows if str(row["requirement"]) in wanted]
+    return (*words, *[Word.NOT_JUDGED] * len(wanted - seen))
 
 
 def _tally(requirement: str, outcomes: Sequence[Row], *, is_known: bool) -> Tally:

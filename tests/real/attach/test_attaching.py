@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.topology import Role, Topology
-from pytest_kmigrate.model.verdict import EXIT_STATUS, Outcome
 from pytest_kmigrate.probes.broker_images import image_of_brokers
 from pytest_kmigrate.providers.owned.network.addresses import ANSWERS_AT
 from pytest_kmigrate.topology.loading import find, load
@@ -36,7 +36,7 @@ def test_looking_leaves_no_trace_and_an_epoch_that_is_put_back_is_red(tmp_path: 
         watching.await_znode("/controller_epoch", "0")
         watching.process.send_signal(signal.SIGINT)
         status, printed = watching.ended()
-    assert status == EXIT_STATUS[Outcome.VIOLATES], printed
+    assert status == ExitStatus.VIOLATED, printed
     assert outcomes(printed)["controller_epoch_never_falls"] == "VIOLATES"
     assert outcomes(printed)["metadata_equivalent"] == "CONFORMS"
 
@@ -96,7 +96,7 @@ def test_a_protected_cluster_lets_in_who_knows_where_the_secrets_are(
         assert leaks(tmp_path / "runs", [client["sasl.password"]]) == []
         monkeypatch.setenv("THEIR_PASSWORD", "guessed")
         refused = kmigrate("attach", file, "--check")
-    assert refused.returncode == EXIT_STATUS[Outcome.INCONCLUSIVE]
+    assert refused.returncode == ExitStatus.OPEN
     assert refused.stderr.startswith(f"{file}: bootstrap: expected a broker that lets us in; got: ")
     assert "guessed" not in refused.stderr
 
@@ -126,7 +126,7 @@ def test_brokers_that_ask_for_a_certificate_are_watched(tmp_path: Path) -> None:
         printed = Watching(file, tmp_path / "runs").of_a_migration(operator)
         assert outcomes(printed)["metadata_equivalent"] == "CONFORMS"
         refused = kmigrate("attach", mutual_tls_file(operator, tmp_path, certificate=False), "--check")
-    assert refused.returncode == EXIT_STATUS[Outcome.INCONCLUSIVE]
+    assert refused.returncode == ExitStatus.OPEN
     assert refused.stderr.startswith(f"{file}: bootstrap: expected a broker that lets us in; got: ")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.cli import main
 from pytest_kmigrate.cli import runs as runs_commands
 from pytest_kmigrate.model.verdict import Outcome
@@ -28,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[object]:
         for name, text in files(summary).items():
             (tmp_path / name).write_text(text)
         report, page = tmp_path / "report.json", tmp_path / "index.html"
-        return AnalysisResult(Outcome.CONFORMS, 600, 0, page, report, tmp_path, {}, 600)
+        return AnalysisResult(Outcome.CONFORMS, (Word.CONFORMS,), (), 600, 0, page, report, tmp_path, {}, 600)
 
     monkeypatch.setattr(analysis, "analyze", analyzed)
     return compared

@@ -10,7 +10,8 @@ from pytest_kmigrate.cli import main
 from pytest_kmigrate.cli import runs as runs_commands
 from pytest_kmigrate.judging.rejudge import JudgedAgain
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.verdict import EXIT_STATUS, Kind, Outcome, Verdict
+from pytest_kmigrate.model.exit_status import ExitStatus
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from tests.unit.reports.recorded_runs import GREEN, HEADER, RecordedRun
 
 
@@ -26,7 +27,7 @@ def test_a_known_mistake_of_operators_comes_with_advice(
     monkeypatch.setattr(sys, "argv", ["kmigrate", "judge", str(run.path)])
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == EXIT_STATUS[Outcome.VIOLATES]
+    assert ended.value.code == ExitStatus.VIOLATED
     assert capsys.readouterr().out.count("advice: The disks were never formatted") == 1
 
 
@@ -40,7 +41,7 @@ def test_a_run_is_judged_by_several_documents(
     )
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == EXIT_STATUS[Outcome.INCONCLUSIVE]
+    assert ended.value.code == ExitStatus.OPEN
     printed = " ".join(capsys.readouterr().out.split())
     assert [printed.count(f", profile {each}") for each in ("kip-866", "kip-500")] == [1, 1]
     assert "judged by kip-500; verdicts.jsonl has the verdicts of kip-866" in printed
