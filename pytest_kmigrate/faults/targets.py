@@ -1,11 +1,12 @@
 """Targets: named ways to choose nodes, resolved when the fault begins; the choice is recorded."""
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from pytest_kmigrate.checkers.evidence.drawing import drawn
 from pytest_kmigrate.checkers.evidence.ownership import owners
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
+from pytest_kmigrate.model.events.faults import TargetDrawn
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import PATIENCE_S, until
@@ -54,7 +55,7 @@ def follower_controller() -> Target:
 
     def follower(scene: Scene) -> Sequence[str]:
         leader = scene.view.quorum_leader()
-        return _one_by_seed(scene, Role.CONTROLLER, leader) if leader else []
+        return _one_by_seed("follower-controller", scene, Role.CONTROLLER, leader) if leader else []
 
     return Target("follower-controller", follower)
 
@@ -73,14 +74,13 @@ def partition_leader(topic: str, partition: int = 0) -> Target:
 
 def random_broker() -> Target:
     """One live broker, chosen by seed."""
-    return Target("random-broker", lambda scene: _one_by_seed(scene, Role.BROKER, None))
+    return Target("random-broker", lambda scene: _one_by_seed("random-broker", scene, Role.BROKER, None))
 
 
 def broker_besides_controller() -> Target:
     """One live broker that is not the active controller, chosen by seed."""
-    return Target(
-        "broker-besides-controller", lambda scene: _one_by_seed(scene, Role.BROKER, scene.view.active_controller())
-    )
+    name = "broker-besides-controller"
+    return Target(name, lambda scene: _one_by_seed(name, scene, Role.BROKER, scene.view.active_controller()))
 
 
 def every(role: Role) -> Target:
@@ -116,6 +116,11 @@ def owner_of(topic: str, partition: int) -> Target:
     return Target(f"owner-of({topic}-{partition})", owner)
 
 
-def _one_by_seed(scene: Scene, role: Role, besides: str | None) -> list[str]:
+def _one_by_seed(target: str, scene: Scene, role: Role, besides: str | None) -> list[str]:
+    """The one that the seed draws; it is recorded among which, so that anyone can draw it again."""
     names = [each.name for each in scene.cluster.nodes(role) if each.alive and each.name != besides]
-    return [random.Random(f"{scene.seed}-{role}").choice(names)] if names else []
+    if not names:
+        return []
+    name = drawn(scene.seed, role, names)
+    scene.recorder.record(TargetDrawn(target, names, role, name))
+    return [name]

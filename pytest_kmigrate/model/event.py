@@ -27,6 +27,7 @@ class EventKind(enum.StrEnum):
     STEP_BEGAN = "step-began"
     STEP_ENDED = "step-ended"
     STATE = "state"
+    TARGET_DRAWN = "target-drawn"
     FAULT_BEGAN = "fault-began"
     FAULT_APPLIED = "fault-applied"
     FAULT_WITNESSED = "fault-witnessed"
@@ -101,6 +102,10 @@ class Event:
     kind: EventKind
     node: str | None = None
     data: Mapping[str, object] = field(default_factory=dict)
+    log_bytes: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    """How long the log of each node was, in bytes of this run."""
+    log_sha256: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """SHA-256 of what was logged since the digest before, of logs that have grown enough."""
 
 
 @dataclass(frozen=True)

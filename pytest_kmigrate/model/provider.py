@@ -22,6 +22,8 @@ class Artifact:
     """What distinguishes it from the release of that version, such as ``acme.0a1b2c3d``; empty: it is that release."""
     image: str | None = None
     """The id of the container image that it runs in; None: nodes run it on this machine."""
+    classes: str = ""
+    """One SHA-256 over the classes of its jars; empty where the provider does not have them."""
 
     @property
     def name(self) -> str:

@@ -29,6 +29,11 @@ def options_asked_for(header: RunHeader) -> dict[str, str]:
     return _options(_words(header))
 
 
+def options_in(command: object) -> dict[str, str]:
+    """Our options in a list of words, such as pytest was called with; none of anything else."""
+    return _options([str(each) for each in command]) if isinstance(command, list | tuple) else {}
+
+
 def _words(header: RunHeader) -> list[str]:
     try:
         return shlex.split(str(header.extra.get("reproduce", "")))

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,24 +56,29 @@ def read_header(folder: RunFolder) -> RunHeader:
 
 def read_history(folder: RunFolder) -> History:
     """The whole run, as far as it was written."""
+    events = read_events(folder)
     return History(
         header=read_header(folder),
-        events=read_events(folder),
+        events=events,
         operations=read_operations(folder.operations),
         samples=tuple(_made_lines(_sample, folder.metrics)),
         znodes=tuple(_made_lines(_znode_change, folder.znodes)),
         client_metadata=tuple(_made_lines(client_answers(), folder.client_metadata)),
         transactions=tuple(_made_lines(_transaction, folder.transactions)),
         images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in _images(folder)},
-        logs=_Logs(folder),
+        logs=_Logs(folder, _sizes_at_the_end(events)),
     )
 
 
 class _Logs(Mapping[str, str]):
-    """The nodes' logs: megabytes that few runs need, so each is read when it is looked up."""
+    """The nodes' logs: megabytes that few runs need, so each is read when it is looked up.
 
-    def __init__(self, folder: RunFolder) -> None:
+    What the nodes of a kept cluster logged after the run is no part of it.
+    """
+
+    def __init__(self, folder: RunFolder, sizes: Mapping[str, int]) -> None:
         self._folder = folder
+        self._sizes = sizes
         self._read: dict[str, str] = {}
 
     def __getitem__(self, node: str) -> str:
@@ -81,7 +86,7 @@ class _Logs(Mapping[str, str]):
             log = self._folder.log(node)
             if not log.is_file():
                 raise KeyError(node)
-            self._read[node] = log.read_text(encoding="utf-8", errors="replace")
+            self._read[node] = log.read_bytes()[: self._sizes.get(node)].decode(errors="replace")
         return self._read[node]
 
     def __iter__(self) -> Iterator[str]:
@@ -89,6 +94,11 @@ class _Logs(Mapping[str, str]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _sizes_at_the_end(events: Sequence[Event]) -> Mapping[str, int]:
+    """How long each log was when the run ended; empty if it was interrupted."""
+    return events[-1].log_bytes if events and events[-1].kind is EventKind.RUN_ENDED else {}
 
 
 def read_events(folder: RunFolder) -> tuple[Event, ...]:
@@ -155,7 +165,17 @@ def _digest(file: Path, so_far: int | None) -> str | None:
     return hashlib.sha256(file.read_bytes()[:so_far]).hexdigest() if file.is_file() else None
 
 
-def _event(seq: int, at_ns: int, kind: str, node: str | None, data: Mapping[str, object], **_: object) -> Event:
+def _event(
+    *,
+    seq: int,
+    at_ns: int,
+    kind: str,
+    node: str | None,
+    data: Mapping[str, object],
+    log_bytes: Mapping[str, int] | None = None,
+    log_sha256: Mapping[str, str] | None = None,
+    **_: object,
+) -> Event:
     if not (isinstance(seq, int) and isinstance(at_ns, int) and isinstance(data, dict)):
         raise TypeError(f"whole numbers as seq and at_ns, and an object as data, not {seq!r}, {at_ns!r} and {data!r}")
     if not isinstance(data.get("fault_id", ""), str):  # by which judging looks faults up
@@ -167,7 +187,15 @@ def _event(seq: int, at_ns: int, kind: str, node: str | None, data: Mapping[str,
     if kind not in tuple(EventKind):
         raise ValueError(f"got the unknown kind {kind!r}; was it written by a later release?")
     _must_have_its_list(EventKind(kind), data)
-    return Event(seq, at_ns, EventKind(kind), node, data)
+    logged = (_by_node(log_bytes, int, "log_bytes"), _by_node(log_sha256, str, "log_sha256"))
+    return Event(seq, at_ns, EventKind(kind), node, data, *logged)
+
+
+def _by_node(given: Mapping[str, T] | None, of: type[T], key: str) -> Mapping[str, T]:
+    """What an event says of the logs; TypeError for anything but values of that kind by node."""
+    if given is not None and not (isinstance(given, dict) and all(type(each) is of for each in given.values())):
+        raise TypeError(f"values of type {of.__name__} by node as {key}, not {given!r}")
+    return given or {}
 
 
 def _must_have_its_list(kind: EventKind, data: Mapping[str, object]) -> None:

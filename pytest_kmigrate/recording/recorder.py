@@ -5,17 +5,19 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.event import Event, EventData
+from pytest_kmigrate.model.event import Event, EventData, EventKind
 from pytest_kmigrate.model.events.evidence import RunBegan, RunEnded, SnapshotTaken
 from pytest_kmigrate.model.history import ClientMetadata, RunHeader, Sample, Transaction, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.client_metadata import ClientLines
+from pytest_kmigrate.recording.hiding import hide_secrets
+from pytest_kmigrate.recording.log_digests import GrowingLogs, Logged
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 from pytest_kmigrate.recording.seals import SealedLines, seals_of
 from pytest_kmigrate.recording.writing import json_lines, replace_text
@@ -34,6 +36,8 @@ class RunRecorder:
         """How many bytes of a log file are of earlier runs on the same cluster."""
         self.ending = RunEnded()
         """What the last event of the history says."""
+        self.is_hidden = False
+        """Whether no log of the folder has a secret any more."""
         self.events: list[Event] = []
         lines = (folder.metrics, folder.znodes, folder.client_metadata)
         for parent in (*(each.parent for each in lines), folder.operations, folder.image("x").parent):
@@ -45,6 +49,7 @@ class RunRecorder:
         self._znodes = SealedLines(folder.znodes)
         self._client_metadata = SealedLines(folder.client_metadata)
         self._client_lines = ClientLines()
+        self._logs = GrowingLogs()
         self._samples = Counter[str]()
         self._znode_changes = 0
         self.record(RunBegan())
@@ -56,11 +61,15 @@ class RunRecorder:
     def record(self, data: EventData, node: str | None = None) -> Event:
         """Append one event; it is with the operating system when this returns."""
         with self._lock:
-            event = data.event(self._seq, self.now_ns(), node)
-            self._seq += 1
-            self.events.append(event)
-            line = {"seq": event.seq, "at_ns": event.at_ns, "kind": event.kind, "node": node, "data": event.data}
-            self._append(self._history, {**line, "log_bytes": self._log_bytes()})
+            return self._record(data, node, self._logged(all_of_it=data.event_kind is EventKind.CHECKS))
+
+    def _record(self, data: EventData, node: str | None, logged: Logged) -> Event:
+        event = data.event(self._seq, self.now_ns(), node)
+        self._seq += 1
+        self.events.append(event)
+        line = {"seq": event.seq, "at_ns": event.at_ns, "kind": event.kind, "node": node, "data": event.data}
+        digests = {"log_sha256": logged.digests} if logged.digests else {}
+        self._append(self._history, {**line, "log_bytes": logged.sizes, **digests})
         return event
 
     def sample(self, sample: Sample) -> None:
@@ -109,13 +118,9 @@ class RunRecorder:
         if self._lost is not None:
             raise self._lost
 
-    def _log_bytes(self) -> dict[str, int]:
+    def _logged(self, *, all_of_it: bool) -> Logged:
         """How long each node's log is now: a failure later shows only the slice between two events."""
-        return {
-            node: log.stat().st_size - self.logged_before.get(log, 0)
-            for node, log in self.log_files().items()
-            if log.exists()
-        }
+        return self._logs.look(self.log_files(), self.logged_before, all_of_it=all_of_it)
 
     def close(self) -> None:
         """End the history; safe to call twice, and when the disk is full."""
@@ -124,10 +129,18 @@ class RunRecorder:
         written = (self._history, self._metrics, self._znodes, self._client_metadata)
         with self._lock:
             with suppress(EnvironmentLackError, OSError):
-                self.record(replace(self.ending, seals=seals_of(self.folder, *written)))
+                self._append_last(written)
             for lines in written:
                 with suppress(OSError):  # it still has what could not be written
                     lines.close()
+
+    def _append_last(self, written: Sequence[SealedLines]) -> None:
+        """The end of the run: what was logged is whole, and has no secret any more."""
+        logged = self._logged(all_of_it=True)
+        hide_secrets(self.folder)
+        self.is_hidden = True
+        hidden = self._logs.hidden(self.folder) or None
+        self._record(replace(self.ending, seals=seals_of(self.folder, *written), hidden=hidden), None, logged)
 
 
 def write_manifest(folder: RunFolder, *, is_kept: bool = False) -> None:

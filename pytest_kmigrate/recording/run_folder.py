@@ -9,6 +9,8 @@ from pathlib import Path
 
 SCHEMA = 1
 """Schema version of everything in a run folder."""
+EVIDENCE = 2
+"""What a run has to show of itself, as its header names it. 2: digests of logs, and what its seed draws."""
 _LONGEST_SLUG = 60
 _DIGEST_LENGTH = 6
 

@@ -52,7 +52,8 @@ def seals_of(folder: RunFolder, *written: SealedLines) -> dict[str, Seal]:
     """The seals of the files that were written line by line, and of all evidence that was written at once."""
     found = {_name(folder, each.path): each.seal() for each in written}
     whole = (_name(folder, file) for file in _evidence(folder))
-    return found | {name: {"sha256": _sha256(folder.path / name)} for name in whole if name not in found}
+    found |= {name: {"sha256": _sha256(folder.path / name)} for name in whole if name not in found}
+    return found | {_name(folder, log): _seal_of_log(log) for log in _logs(folder)}
 
 
 def recorded_seals(events: tuple[Event, ...]) -> Mapping[str, Seal] | None:
@@ -73,25 +74,41 @@ def broken_seals(folder: RunFolder, seals: Mapping[str, Seal]) -> Iterator[Disag
         content = file.read_bytes()
         if file == folder.history:
             content = b"".join(content.splitlines(keepends=True)[:-1])
+        if isinstance(bytes_ := seal.get("bytes"), int):
+            content = content[:bytes_]  # the nodes of a kept cluster go on logging
         if hashlib.sha256(content).hexdigest() != sealed:
             lines = content.count(b"\n")
             got = f"{lines} lines" if "lines" in seal and lines != seal["lines"] else "other contents"
             yield Disagreement(ended, f"the file has {got}")
-    for file in _evidence(folder):
+    are_logs_sealed = any("bytes" in seal for seal in seals.values())  # a kept cluster may start nodes after the run
+    logs = folder.logs.glob("*/server.log") if are_logs_sealed else ()
+    for file in (*_evidence(folder), *logs):
         if _name(folder, file) not in seals:
             yield Disagreement("event run-ended seals all evidence", f"{_name(folder, file)} has no seal")
 
 
 def _described(seal: Seal) -> str:
+    if "bytes" in seal:
+        return f"{seal['bytes']} bytes"
     return f"{seal['lines']} lines" if "lines" in seal else "its digest"
 
 
 def _evidence(folder: RunFolder) -> list[Path]:
-    """Files that verdicts come from, besides the logs of nodes, which may grow after the run."""
+    """Files that verdicts come from, besides what nodes wrote."""
     parents = {folder.operations, folder.image("x").parent, folder.metrics.parent, folder.znodes.parent}
     parents |= {folder.transactions.parent, folder.client_metadata.parent}
     below = (file for parent in parents for file in parent.glob("*") if not file.name.startswith("."))
     return sorted(file for file in (folder.header, *below) if file.is_file())
+
+
+def _logs(folder: RunFolder) -> list[Path]:
+    """What nodes and clients wrote: their logs and their configuration. A container may have put a link there."""
+    return sorted(file for file in folder.logs.rglob("*") if file.is_file() and not file.is_symlink())
+
+
+def _seal_of_log(log: Path) -> Seal:
+    content = log.read_bytes()
+    return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
 def _name(folder: RunFolder, file: Path) -> str:

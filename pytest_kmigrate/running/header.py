@@ -20,7 +20,7 @@ from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.provider import Artifact, Provider
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
+from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder, run_id_of
 from pytest_kmigrate.recording.sessions import Session
 from pytest_kmigrate.recording.sources import harness_digest
 from pytest_kmigrate.running.checkpoints import Checkpoint, Checkpoints
@@ -99,6 +99,7 @@ def header_of(
             or _reproduce(settings, provider, topology, claim.words or (claim.test_id,), is_cold=is_cold),
             "topology_digest": topology.digest(),
             "distribution_digests": {name: each.digest for name, each in artifacts.items()},
+            "distribution_classes": {name: each.classes for name, each in artifacts.items() if each.classes},
             "images": {name: each.image for name, each in artifacts.items() if each.image},
             "capabilities": sorted(provider.capabilities),
             "lacking": dict(sorted(provider.lacking.items())),
@@ -116,6 +117,7 @@ def header_of(
             "scene": standing.identity if standing else None,
             "session": settings.session.id if settings.session else None,
             "host": _host(),
+            "evidence": EVIDENCE,
             "states": {each.name: list(each.values) for each in document(settings.profile).states if each.values},
         },
     )

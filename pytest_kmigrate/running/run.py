@@ -78,7 +78,7 @@ class Run:
         self.recorder = recorder
         self.folder = recorder.folder
         self.zookeeper = zookeeper_client(cluster)
-        self.traffic = Traffic(cluster, recorder, place)
+        self.traffic = Traffic(cluster, recorder, place, header.seed)
         given = header.extra.get("member")
         command = [str(each) for each in given] if isinstance(given, list) else []
         self.members = GroupMembers(cluster, recorder, document.members, command)
@@ -260,7 +260,7 @@ def recorded(
         yield recorder
     finally:
         recorder.close()
-        _finish(folder, header, finish, is_kept=is_kept)
+        _finish(folder, header, finish, is_kept=is_kept, is_hidden=recorder.is_hidden)
 
 
 @contextmanager
@@ -290,11 +290,14 @@ def _with_evidence(folder: RunFolder, header: RunHeader, run: Run) -> Iterator[N
         raise
 
 
-def _finish(folder: RunFolder, header: RunHeader, finish: Callable[[RunFolder], None], *, is_kept: bool) -> None:
+def _finish(
+    folder: RunFolder, header: RunHeader, finish: Callable[[RunFolder], None], *, is_kept: bool, is_hidden: bool
+) -> None:
     """Reports and manifest; when the disk is full or the like, that never hides what ended the run before."""
     first = sys.exception()
     try:
-        hide_secrets(folder)
+        if not is_hidden:
+            hide_secrets(folder)
         finish(folder)
         write_manifest(folder, is_kept=is_kept)
         note_end_of_run(folder, header)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from subprocess import Popen
 from typing import Self
 
@@ -32,8 +33,13 @@ _LEAST_IN_SYNC = "min.insync.replicas"
 class Traffic:
     """Producers and consumers that run until ``finish``; leaving the block ends them whatever happened."""
 
-    def __init__(self, cluster: Cluster, recorder: RunRecorder, place: int = 1) -> None:
-        """``place``: which of the runs on this cluster it is of; each has topics and a group of its own."""
+    def __init__(self, cluster: Cluster, recorder: RunRecorder, place: int = 1, seed: int = 0) -> None:
+        """``place``: which of the runs on this cluster it is of; each has topics and a group of its own.
+
+        ``seed``: that of the run, which draws the order of keys.
+        """
+        self._seed = seed
+        self._partitions: dict[str, list[int]] = {}
         self._suffix = "" if place == 1 else f"-run{place}"
         self._cluster = cluster
         self._recorder = recorder
@@ -56,11 +62,12 @@ class Traffic:
             raise WrongUseError(
                 "expected one workload in a test: ask for workload or transactional_workload, not for both"
             )
-        workload = workload or self.usual()
+        workload = replace(workload or self.usual(), seed=self._seed)
         require(self._cluster.capabilities, workload.needs, f"workload {workload.name}", self._recorder)
         self._cluster.makes(workload.every_topic, workload.group)
         connection = self._cluster.client_connection()
         create_topics(workload, connection)
+        self._partitions = {topic: [workload.partitions] for topic in workload.every_topic}
         settings = ClientsSettings(workload, connection, str(self._recorder.folder.operations), self._recorder.start_ns)
         file = self._cluster.scratch / "clients.json"
         self._clients = self._ending.enter_context(RunningClients(settings, file, self._spawn))
@@ -68,7 +75,7 @@ class Traffic:
         # A group that never reads anything leaves no other trace.
         group = workload.group if workload.consumers else ""
         topics, least = list(workload.every_topic), _least_in_sync(self._cluster.topology)
-        self._recorder.record(ClientsBegan(workload.name, topics, workload.per_s, group, least))
+        self._recorder.record(ClientsBegan(workload.name, topics, workload.per_s, group, least, self._seed))
 
     def usual(self, transactors: int = 0) -> ClientWorkload:
         """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for.
@@ -126,6 +133,7 @@ class Traffic:
         admin = AdminClient({**QUICK_FAILOVER, **self._cluster.client_connection()})
         (future,) = admin.create_partitions([NewPartitions(topic, total)]).values()
         answered(future, awaited=f"{total} partitions of {topic}", within_s=PATIENCE_S)
+        self._partitions.setdefault(topic, []).append(total)
 
     def finish(self, *, reads_back: bool = True) -> None:
         """Stop sending, read everything back with a fresh client, stop the clients; nothing when none was started.
@@ -147,7 +155,8 @@ class Traffic:
         counts = clients.stop(_ANSWERED_WITHIN_S if reads_back else 0)
         for trouble in clients.troubles():
             self._recorder.record(HarnessTrouble("clients", trouble))
-        self._recorder.record(ClientsEnded(clients.settings.workload.name, records, withheld, **counts))
+        name = clients.settings.workload.name
+        self._recorder.record(ClientsEnded(name, records, withheld, **counts, partitions=self._partitions))
 
     def _read_back(self, clients: RunningClients) -> ReadBack | None:
         try:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pytest_kmigrate.checkers.run.doubts import doubted
-from pytest_kmigrate.judging.coherence import clients, events, header, streams
+from pytest_kmigrate.judging.coherence import clients, events, header, seeds, streams
 from pytest_kmigrate.judging.planning.planned import of_its_plan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, inconclusive
 from pytest_kmigrate.recording.disagreement import Disagreement
+from pytest_kmigrate.recording.log_digests import broken_logs
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.seals import broken_seals, recorded_seals
 
@@ -35,6 +36,10 @@ _OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
     streams.znodes_have_their_transactions,
     header.releases_are_named,
     header.releases_have_their_jars,
+    seeds.seeds_agree,
+    seeds.keys_are_drawn,
+    seeds.changes_are_drawn,
+    seeds.targets_are_drawn,
     of_its_plan,
 )
 
@@ -43,6 +48,7 @@ def disagreements(folder: RunFolder, history: History) -> list[Disagreement]:
     """Pairs of facts of one run that exclude each other; none in honest evidence."""
     found = [each for check in _OF_HISTORIES for each in check(history)]
     found += header.run_id_is_derived(folder, history.header)
+    found += broken_logs(folder, history.events)
     seals = recorded_seals(tuple(history.events))
     return [*found, *(broken_seals(folder, seals) if seals is not None else ())]
 

@@ -94,12 +94,22 @@ def transactions_grow(history: History) -> Iterator[Disagreement]:
 
 def znodes_have_their_transactions(history: History) -> Iterator[Disagreement]:
     """A change of a znode is in the transaction that it names; those of the harness's own are in no log."""
-    written = {each.zxid: {write.path for write in each.writes} for each in history.transactions}
+    written = {each.zxid: {write.path: write.data for write in each.changes} for each in history.transactions}
     for change in history.znodes:
         paths = written.get(change.mzxid)
-        if change.data is not None and paths is not None and change.path not in paths:
-            yield Disagreement(
-                f"znodes has a change of {change.path} by transaction {change.mzxid}",
-                f"that transaction, in ZooKeeper's log, wrote {', '.join(sorted(paths)) or 'nothing'}",
-            )
+        if change.data is None or paths is None:
+            continue
+        named = f"znodes has a change of {change.path} by transaction {change.mzxid}"
+        if change.path not in paths:
+            wrote = ", ".join(sorted(paths)) or "nothing"
+            yield Disagreement(named, f"that transaction, in ZooKeeper's log, wrote {wrote}")
             return
+        data = paths[change.path]
+        if data is not None and data != change.data:
+            yield Disagreement(f"{named} to {_short(change.data)}", f"ZooKeeper's log has {_short(data)} there")
+            return
+
+
+def _short(data: str) -> str:
+    text = repr(data)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -26,7 +26,9 @@ class RunEnded(EventData):
     known_bug: str | None = None
     """Id of the known Kafka bug that the test ended by; missing if there was none."""
     seals: Mapping[str, Mapping[str, object]] | None = None
-    """By file, the ``sha256`` of all evidence, and its ``lines``; of the history, those before this event."""
+    """By file, the ``sha256`` of all evidence, and its ``lines`` or, of logs, ``bytes``; those before this event."""
+    hidden: Sequence[Sequence[object]] | None = None
+    """Blocks of logs in which secrets were hidden at the end: node, first byte, end, ``sha256``; missing if none."""
 
 
 @dataclass(frozen=True)

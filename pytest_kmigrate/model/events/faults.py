@@ -5,9 +5,25 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_kmigrate.model.event import EventData, EventKind
+from pytest_kmigrate.model.topology import Role
 
 NOTHING = "nothing"
 """What a fault takes of this machine that disturbs processes, links or znodes alone."""
+
+
+@dataclass(frozen=True)
+class TargetDrawn(EventData):
+    """A target that is chosen by the run's seed was looked up."""
+
+    event_kind: ClassVar = EventKind.TARGET_DRAWN
+    target: str
+    """The target as text, for example ``random-broker``."""
+    among: Sequence[str]
+    """Names of the nodes that it could be, in the order of the topology."""
+    role: Role
+    """The role of all of them."""
+    drawn: str
+    """The name of the node that it is."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ class ClientsBegan(EventData):
     """Consumer group; empty if there are no consumers."""
     least_in_sync: int | None = None
     """``min.insync.replicas`` of the brokers of the topology, the highest; missing in older folders."""
+    seed: int | None = None
+    """What draws the order of the records' keys; missing in older folders."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class ClientsEnded(EventData):
     """Offset commits that were acknowledged."""
     outstanding: int
     """Sends without an answer; 0 at the end."""
+    partitions: Mapping[str, Sequence[int]] | None = None
+    """By topic, how many partitions it had, and then had when it grew; missing in older folders."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_kmigrate.distributions.agents import byteman_jar, jolokia_jar
+from pytest_kmigrate.distributions.classes import digest_of_classes
 from pytest_kmigrate.distributions.java import find_java
 from pytest_kmigrate.distributions.kafka import Distribution, resolve
 from pytest_kmigrate.distributions.toxiproxy import toxiproxy_server
@@ -31,7 +32,13 @@ class Software:
     def artifacts(self) -> dict[str, Artifact]:
         """The distributions as reports name them."""
         return {
-            name: Artifact(each.version, each.digest, each.build, each.image.id if each.image else None)
+            name: Artifact(
+                each.version,
+                each.digest,
+                each.build,
+                each.image.id if each.image else None,
+                digest_of_classes(each.jars),
+            )
             for name, each in self.distributions.items()
         }
 

@@ -41,6 +41,8 @@ class ClientWorkload:
     transaction_records: int = 6
     transactions_per_abort: int = 4
     """Every so many transactions one is aborted."""
+    seed: int = 0
+    """Draws the order of the records' keys."""
     needs = frozenset({Capability.TRAFFIC})
 
     @property

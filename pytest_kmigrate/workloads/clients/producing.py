@@ -10,11 +10,9 @@ from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.workloads.clients.client_properties import producer_properties
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings
 from pytest_kmigrate.workloads.clients.counting import Counts, Rows, RunClock
+from pytest_kmigrate.workloads.clients.drawn_keys import keys_of
 from pytest_kmigrate.workloads.clients.outcomes import error_name, produce_outcome
 from pytest_kmigrate.workloads.clients.record_value import encode, encode_as_text
-
-KEYS = tuple(f"key-{number}".encode() for number in range(101))
-"""A prime number of keys, so that keys and topics do not go round in step."""
 
 PRODUCE = OperationKind.PRODUCE.value
 LONGEST_CATCH_UP_S = 0.1
@@ -66,6 +64,7 @@ class Sender:
         """True after an error that an idempotent producer does not survive."""
         self._topics = settings.workload.topics
         self._record_bytes = settings.workload.record_bytes
+        self._keys = keys_of(settings.workload.seed, number)
         self._encode = encode_as_text if settings.workload.is_text else encode
         self._rows = rows
         self._counts = counts
@@ -87,7 +86,7 @@ class Sender:
         began_ns = self._clock.now_ns()
         answered = partial(self._answered, sequence, began_ns)
         try:
-            self._producer.produce(topic, value, KEYS[sequence % len(KEYS)], on_delivery=answered)
+            self._producer.produce(topic, value, self._keys[sequence % len(self._keys)], on_delivery=answered)
         except BufferError:
             return False
         except KafkaException as refused:

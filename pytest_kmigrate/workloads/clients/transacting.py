@@ -15,8 +15,9 @@ from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.workloads.clients.client_properties import transactor_properties
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings
 from pytest_kmigrate.workloads.clients.counting import Counts, Row, RunClock, TransactionalRow, TransactionalRows
+from pytest_kmigrate.workloads.clients.drawn_keys import keys_of
 from pytest_kmigrate.workloads.clients.outcomes import error_name, produce_outcome
-from pytest_kmigrate.workloads.clients.producing import KEYS, PURGE_S, place_of, purge
+from pytest_kmigrate.workloads.clients.producing import PURGE_S, place_of, purge
 from pytest_kmigrate.workloads.clients.record_value import encode
 
 NUMBERS_EACH = 1_000_000_000
@@ -38,6 +39,7 @@ class Transactor:
         self.number = number
         self._settings = settings
         self._workload = settings.workload
+        self._keys = keys_of(settings.workload.seed, number)
         self._clock = clock
         self._done = done
         self._sequence = 0
@@ -140,7 +142,7 @@ class Transactor:
             self._producer.produce(
                 self._workload.transactions_topic,
                 value,
-                KEYS[sequence % len(KEYS)],
+                self._keys[sequence % len(self._keys)],
                 on_delivery=partial(self._answered, sequence, began_ns),
             )
         except (BufferError, KafkaException):

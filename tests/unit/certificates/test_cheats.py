@@ -18,14 +18,13 @@ from tests.unit.certificates.vendors import (
     TEST,
     certified,
     change_events,
-    change_header,
     header_of,
     make_run,
     noted_anew,
     shipped_with,
     verified,
 )
-from tests.unit.judging.coherence.honest_runs import DIGEST, Line, change_lines, change_rows, sealed_anew
+from tests.unit.judging.coherence.honest_runs import DIGEST, Line, change_header, change_lines, change_rows, sealed_anew
 from tests.unit.reports.recorded_runs import MS
 
 Cheat = Callable[[RunFolder], None]
@@ -118,7 +117,7 @@ def verdicts_edited(folder: RunFolder) -> None:
 FORGED: dict[str, tuple[Cheat, str]] = {
     "1 a lost record is hidden": (
         lambda folder: change_rows(folder, lambda rows: [row for row in rows if row["sequence"] != 7]),
-        "counts 20 acked, but operations/ has 19",
+        "counts 24 acked, but operations/ has 23",
     ),
     "2 operations are taken out": (lambda folder: shutil.rmtree(folder.operations), "operations/ has 0"),
     "3 the final read is taken out": (
@@ -193,7 +192,7 @@ FORGED: dict[str, tuple[Cheat, str]] = {
     ),
     "+15 an acknowledged record as one that failed": (
         lambda folder: change_rows(folder, failed),
-        "counts 20 acked, but operations/ has 19",
+        "counts 24 acked, but operations/ has 23",
     ),
     "+16 a workload that began after a time without service": (
         events(lambda line: {**line, "at_ns": 450 * MS} if line["kind"] == "workload-began" else line),

@@ -143,14 +143,6 @@ def noted_anew(runs: Path, change: Callable[[list[Line]], list[Line]] = lambda l
     file.write_bytes(b"".join(line + b"\n" for line in lines))
 
 
-def change_header(folder: RunFolder, **keys: Any) -> None:
-    """Rewrite keys of run.json, those of ``extra`` in it."""
-    header = json.loads(folder.header.read_text())
-    header |= {key: value for key, value in keys.items() if key != "extra"}
-    header["extra"] |= keys.get("extra", {})
-    folder.header.write_text(json.dumps(header))
-
-
 def change_events(folder: RunFolder, change: Callable[[Line], Line | None]) -> None:
     """Rewrite or leave out events, and number them anew."""
 

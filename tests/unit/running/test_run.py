@@ -230,11 +230,11 @@ def test_reports_that_cannot_be_written_do_not_hide_what_ended_the_run(tmp_path:
         try:
             raise ZeroDivisionError
         finally:
-            _finish(folder, header, lambda _folder: None, is_kept=False)
+            _finish(folder, header, lambda _folder: None, is_kept=False, is_hidden=False)
     (note,) = caught.value.__notes__
     assert "the reports cannot be written" in note
     with pytest.raises(EnvironmentLackError, match="make room and judge it again"):
-        _finish(folder, header, lambda _folder: None, is_kept=False)
+        _finish(folder, header, lambda _folder: None, is_kept=False, is_hidden=False)
 
 
 def test_a_run_begins_from_a_checkpoint_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

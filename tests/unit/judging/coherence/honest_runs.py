@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,10 +20,11 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.operation_parts import ARROW_SCHEMA, Row
 from pytest_kmigrate.recording.recorder import write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.workloads.clients.drawn_keys import partitions_of
 from tests.unit.reports.recorded_runs import HEADER, MS, RecordedRun
 
 Line = dict[str, Any]
-RECORDS = 20
+RECORDS, PARTITIONS = 24, 3
 CHECKS: Sequence[Line] = (
     {"name": "no_acked_record_lost", "arguments": {}},
     {"name": "no_phantom_record", "arguments": {}},
@@ -63,22 +65,26 @@ def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] 
         run.at(at_ms + 5, EventKind.NODE_READY, node, took_ms=5)
     run.at(30, EventKind.STATE, of="phase", state="ZOOKEEPER", previous=None)
     run.at(40, EventKind.ACTIVE_CONTROLLER, "broker-0", controller="broker-0", previous=None)
-    run.at(100, EventKind.WORKLOAD_BEGAN, workload="clients", topics=["orders"], per_s=500, group="readers")
+    for node in ("broker-0", KILLED):
+        run.log(node, f"{node} of {header.run_id} begins\n")
+    workload: Line = {"workload": "clients", "topics": ["orders"], "per_s": 500, "group": "readers"}
+    run.at(100, EventKind.WORKLOAD_BEGAN, **workload, seed=header.seed)
     run.at(200, EventKind.STATE, of="phase", state="PREPARING", previous="ZOOKEEPER")
     run.at(250, EventKind.STATE, of="phase", state="HYBRID", previous="PREPARING")
     _kill(run, kafka)
-    run.operations(*_operations(later_ms(header)))
+    run.log(KILLED, "it is killed\n")
+    run.operations(*_operations(header))
     for place in range(6):
         at_ms = 150 + 50 * place + later_ms(header)
         run.sample(at_ms, "broker-0", ActiveControllerCount=1.0)
         run.recorder.znode(ZnodeChange(at_ms * MS, "/brokers", f"{place}", place, 10 + place))
     times = ((place + header.seed) * MS for place in range(3))
     run.recorder.transactions(
-        Transaction(at, 10 + place, 1, (Write("set-data", "/brokers"),)) for place, at in enumerate(times)
+        Transaction(at, 10 + place, 1, (Write("set-data", "/brokers", f"{place}"),)) for place, at in enumerate(times)
     )
     counts = {"acked": RECORDS, "failed": 0, "indefinite": 0, "consumed": RECORDS, "committed": 0}
     ended = {"workload": "clients", "final_read": RECORDS, "withheld": [], "skipped": 0, "outstanding": 0}
-    run.at(2500, EventKind.WORKLOAD_ENDED, **ended, **counts)
+    run.at(2500, EventKind.WORKLOAD_ENDED, **ended, **counts, partitions={"orders": [PARTITIONS]})
     run.at(2600, EventKind.CHECKS, checks=list(checks))
     run.recorder.ending = RunEnded(Ending.PASSED, Outcome.CONFORMS.name)
     judge_folder(run.folder)
@@ -97,11 +103,13 @@ def _kill(run: RecordedRun, kafka: str) -> None:
     run.at(350, EventKind.FAULT_HEALED, fault="kill(active-controller)", **known_as)
 
 
-def _operations(later: int) -> list[Row]:
+def _operations(header: RunHeader) -> list[Row]:
     """Each record is written, read by a consumer, and read back at the end."""
-    rows = []
+    rows, later, offsets = [], later_ms(header), Counter[int]()
     for number in range(RECORDS):
-        where, record = ("orders", 0, number), (1, number)
+        partition = partitions_of(header.seed, 1, PARTITIONS)[number]
+        where, record = ("orders", partition, offsets[partition]), (1, number)
+        offsets[partition] += 1
         for kind, client, at_ms, group in (
             (OperationKind.PRODUCE, 1, 400, ""),
             (OperationKind.CONSUME, 2, 500, "readers"),
@@ -113,6 +121,14 @@ def _operations(later: int) -> list[Row]:
                 (int(kind), int(OperationOutcome.OK), client, *where, *record, *times, group, is_idempotent, "")
             )
     return rows
+
+
+def change_header(folder: RunFolder, **keys: Any) -> None:
+    """Rewrite keys of run.json, those of ``extra`` in it."""
+    header = json.loads(folder.header.read_text())
+    header |= {key: value for key, value in keys.items() if key != "extra"}
+    header["extra"] |= keys.get("extra", {})
+    folder.header.write_text(json.dumps(header))
 
 
 def change_lines(file: Path, change: Callable[[list[Line]], list[Line]]) -> None:
@@ -139,6 +155,8 @@ def sealed_anew(folder: RunFolder) -> RunFolder:
             if file == folder.history:
                 content = "".join(json.dumps(line) + "\n" for line in rest).encode()
             sealed["sha256"] = hashlib.sha256(content).hexdigest()
+            if "bytes" in sealed:
+                sealed["bytes"] = len(content)
             if "lines" in sealed:
                 sealed["lines"] = content.count(b"\n")
         return [*rest, ended]

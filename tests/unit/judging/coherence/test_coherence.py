@@ -12,7 +12,9 @@ from pytest_kmigrate.model.operations import OperationKind
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
 from tests.unit.judging.coherence.honest_runs import (
+    KILLED,
     Line,
+    change_header,
     change_lines,
     change_rows,
     honest_run,
@@ -94,6 +96,25 @@ def image_added(folder: RunFolder) -> None:
     folder.image("after").write_text('{"source": "log"}')
 
 
+SIX_LINES = b"an error that a known bug leaves\n" * 6
+
+
+def logged(change: Callable[[bytes], bytes]) -> Change:
+    """A change of the log of the node that is killed; seals are made anew, the digests of events are not."""
+    return lambda folder: folder.log(KILLED).write_bytes(change(folder.log(KILLED).read_bytes())) and None
+
+
+def reseeded(folder: RunFolder) -> None:
+    """Whatever names the seed names another one."""
+    change_header(folder, seed=9, extra={"reproduce": "pytest x --kmigrate-seed 9"})
+    change_lines(
+        folder.history,
+        lambda lines: [
+            {**line, "data": {**line["data"], **({"seed": 9} if "seed" in line["data"] else {})}} for line in lines
+        ],
+    )
+
+
 FORGED: dict[str, tuple[Change, str]] = {
     "an event is taken out": (of_history(lambda lines: [*lines[:5], *lines[6:]]), "event 5 belongs there"),
     "a state is taken out": (
@@ -116,17 +137,17 @@ FORGED: dict[str, tuple[Change, str]] = {
     ),
     "a start is renumbered": (of_history(restarted), "its next start, is start 3"),
     "another release": (of_history(newer), "starts broker-0 with Kafka 3.9.1, but run.json has 3.6.0"),
-    "a lost record is hidden": (of_operations(hidden), "event 16 counts 20 acked, but operations/ has 19"),
+    "a lost record is hidden": (of_operations(hidden), "event 16 counts 24 acked, but operations/ has 23"),
     "a lost record is hidden, and the counts are lowered": (lost, "there is no send 7"),
     "reads of a record are hidden": (
         of_operations(
-            lambda rows: [row for row in rows if row["sequence"] != 19 or row["kind"] == OperationKind.PRODUCE]
+            lambda rows: [row for row in rows if row["sequence"] != 23 or row["kind"] == OperationKind.PRODUCE]
         ),
-        "counts 20 consumed",
+        "counts 24 consumed",
     ),
     "an offset that no client wrote": (
-        of_operations(lambda rows: [{**row, "offset": row["offset"] + (row["offset"] > 9)} for row in rows]),
-        "beyond offset 10",
+        of_operations(lambda rows: [{**row, "offset": row["offset"] + (row["offset"] > 1)} for row in rows]),
+        "beyond offset 2",
     ),
     "operations outside of the run": (
         of_operations(lambda rows: [{**row, "ended_ns": row["ended_ns"] + 9_000 * MS} for row in rows]),
@@ -170,6 +191,21 @@ FORGED: dict[str, tuple[Change, str]] = {
         ),
         "by transaction 10, but that transaction, in ZooKeeper's log, wrote /admin",
     ),
+    "a change of a znode has other data than ZooKeeper's log": (
+        lambda folder: change_lines(
+            folder.znodes, lambda lines: [{**line, "data": f"{line['data']}9"} for line in lines]
+        ),
+        "by transaction 10 to '09', but ZooKeeper's log has '0' there",
+    ),
+    "lines are appended to a log": (logged(lambda log: log + SIX_LINES), "bytes in the log of controller-3000, but"),
+    "a line of a log is changed": (logged(lambda log: log.replace(b"begins", b"fails!")), "has the digest of bytes"),
+    "a log is emptied": (logged(lambda _: b""), "the file has none of them"),
+    "a log is taken away": (lambda folder: folder.log(KILLED).unlink(), "the file has none of them"),
+    "the run of another seed": (
+        lambda folder: change_header(folder, seed=9),
+        "run.json has the seed 9, but the command that does it again has 7",
+    ),
+    "the run of another seed, whose commands and events have it": (reseeded, "records of orders are in other"),
     "an image is added": (image_added, "the folder has the image after"),
 }
 """Changes that a forger seals anew, and what they disagree with."""

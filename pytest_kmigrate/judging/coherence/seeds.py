@@ -1,0 +1,132 @@
+"""What a run shows of its seed: keys, metadata changes and targets are drawn again from the seed of the header."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from pytest_kmigrate.checkers.evidence.drawing import drawn
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.operations import OperationKind, Operations
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.recording.asking import options_asked_for, options_in
+from pytest_kmigrate.recording.disagreement import Disagreement
+from pytest_kmigrate.workloads.clients.drawn_keys import partitions_of
+from pytest_kmigrate.workloads.metadata.metadata_change import Scope, operations
+from pytest_kmigrate.workloads.metadata.metadata_workload import NAME as METADATA
+
+_MOST_ELSEWHERE = 0.2
+"""The share of records that may be in another partition; by another seed two thirds are, of three partitions."""
+_FEWEST = 20
+"""Of fewer records nothing is concluded."""
+_SEED = "seed"
+
+
+def seeds_agree(history: History) -> Iterator[Disagreement]:
+    """The command of the run, the command that does it again and its workloads have the seed of the header."""
+    header = history.header
+    named = {
+        "the command of the run": options_in(header.extra.get("command")).get(_SEED),
+        "the command that does it again": options_asked_for(header).get(_SEED),
+    }
+    for where, seed in named.items():
+        if seed is not None and seed != str(header.seed):
+            yield Disagreement(f"run.json has the seed {header.seed}", f"{where} has {seed}")
+    for event in history.of(EventKind.WORKLOAD_BEGAN):
+        own = event.data.get(_SEED)
+        of_metadata = event.data.get("workload") == METADATA
+        is_own = str(own).startswith(f"{header.seed} ") if of_metadata else own == header.seed
+        if own is not None and not is_own:
+            yield Disagreement(f"run.json has the seed {header.seed}", f"event {event.seq} draws by {own!r}")
+
+
+def keys_are_drawn(history: History) -> Iterator[Disagreement]:
+    """Records are in the partitions that their keys lead to, and the seed draws the order of the keys."""
+    sends = history.operations.of(OperationKind.PRODUCE)
+    sends = sends.where((sends.partition >= 0) & (sends.transaction < 0))
+    for began, totals in _workloads(history):
+        for topic, counts in totals.items():
+            found = sends.where(sends.topic == topic)
+            wrong = _elsewhere(found, int(str(began.data[_SEED])), counts)
+            if len(found) >= _FEWEST and wrong > _MOST_ELSEWHERE * len(found):
+                yield Disagreement(
+                    f"event {began.seq} draws the keys of records by the seed {began.data[_SEED]}",
+                    f"{wrong} of {len(found)} records of {topic} are in other partitions than theirs",
+                )
+                return
+
+
+def _workloads(history: History) -> Iterator[tuple[Event, Mapping[str, Sequence[int]]]]:
+    """Workloads that draw keys, with the numbers of partitions that each of their topics had."""
+    began = {event.data.get("workload"): event for event in history.of(EventKind.WORKLOAD_BEGAN)}
+    for ended in history.of(EventKind.WORKLOAD_ENDED):
+        first, totals = began.get(ended.data.get("workload")), ended.data.get("partitions")
+        if first is not None and isinstance(first.data.get(_SEED), int) and isinstance(totals, Mapping):
+            yield first, totals
+
+
+def _elsewhere(sends: Operations, seed: int, counts: Sequence[int]) -> int:
+    """How many of these records are in none of the partitions that their keys lead to, with one of these counts."""
+    wrong = 0
+    for producer in np.unique(sends.producer).tolist():
+        own = sends.where(sends.producer == producer)
+        is_there = np.zeros(len(own), np.bool_)
+        for count in counts:
+            partitions = np.array(partitions_of(seed, producer, count))
+            is_there |= own.partition == partitions[own.sequence % len(partitions)]
+        wrong += int((~is_there).sum())
+    return wrong
+
+
+def changes_are_drawn(history: History) -> Iterator[Disagreement]:
+    """A stream of metadata changes is the one that its seed draws, as far as it came."""
+    changes = history.of(EventKind.METADATA_CHANGE)
+    ends = iter(event for event in history.of(EventKind.WORKLOAD_ENDED) if event.data.get("workload") == METADATA)
+    for began in history.of(EventKind.WORKLOAD_BEGAN):
+        if began.data.get("workload") != METADATA:
+            continue
+        ended = next(ends, None)
+        made = ended.data.get("counts") if ended is not None else None
+        wanted = sum(int(each) for each in made.values()) if isinstance(made, Mapping) else 0
+        found = _drawn_among(began, [each for each in changes if each.seq > began.seq], wanted)
+        if found < wanted:
+            yield Disagreement(
+                f"{wanted} changes of metadata follow event {began.seq}",
+                f"by its seed the first {found} of them are drawn, and no event has the next one",
+            )
+
+
+def _drawn_among(began: Event, changes: Sequence[Event], wanted: int) -> int:
+    """How many of the first changes that the seed draws are among these, in their order; tests may make others."""
+    scope = began.data.get("scope")
+    if not isinstance(scope, Mapping):
+        return wanted
+    lists: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in scope.items()}
+    stream = operations(Random(str(began.data.get(_SEED))), Scope(**lists))
+    found, following = 0, next(stream)
+    for event in changes:
+        if found < wanted and _as_recorded(following.change, following.subject, following.wanted) == _as_recorded(
+            event.data.get("change"), event.data.get("subject"), event.data.get("wanted")
+        ):
+            found, following = found + 1, next(stream)
+    return found
+
+
+def _as_recorded(*parts: object) -> str:
+    return json.dumps(parts, sort_keys=True)
+
+
+def targets_are_drawn(history: History) -> Iterator[Disagreement]:
+    """A target by chance is the one that the seed draws among the nodes that it could be."""
+    for event in history.of(EventKind.TARGET_DRAWN):
+        among, role = event.data.get("among"), event.data.get("role")
+        names = [str(each) for each in among] if isinstance(among, list) else []
+        again = drawn(history.header.seed, Role(str(role)), names) if names else "none"
+        if again != event.data.get("drawn"):
+            yield Disagreement(
+                f"event {event.seq} has {event.data.get('drawn')} as {event.data.get('target')}",
+                f"the seed {history.header.seed} draws {again} among {', '.join(names)}",
+            )
