@@ -13,7 +13,7 @@ HEADER = RunHeader("r", "t", 7, "3.9.1", "small", extra={"command": ["t", "--kmi
 
 
 def metadata_changed(seed: str, drawn_by: str, made: int = 12) -> History:
-    """A run with so many changes of one stream, between others that a test made; the stream is told another seed."""
+    """A run with so many changes of one stream, between others that a test made; `seed`: the one that its event has."""
     stream = operations(Random(drawn_by), Scope())
     changes = [next(stream) for _ in range(made)]
     scope = {"prefix": "changing", "broker_ids": [], "replication": 3, "families": list(Scope().families)}
