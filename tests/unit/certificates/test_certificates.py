@@ -169,14 +169,13 @@ def test_a_witness_signs_as_well(out: Path) -> None:
 
 
 def test_secrets_are_not_packed(out: Path) -> None:
-    """A log with a password: nothing is written, the line is named and the secret is not."""
+    """A configuration with a password: nothing is written, the line is named and the secret is not."""
     folder = RunFolder(min(each.parent for each in runs_of(out).glob("*/run.json")))
-    log = folder.log("broker-0")
-    log.parent.mkdir(parents=True)
+    log = folder.log_folder("broker-0") / "server-0.properties"
     log.write_text("ssl.key.password = null\nssl.keystore.password=hunter2\n")
     write_manifest(folder)
     noted_anew(runs_of(out))
-    with pytest.raises(WrongUseError, match=r"server\.log: line 2: expected no secret in evidence") as refused:
+    with pytest.raises(WrongUseError, match=r"server-0\.properties: line 2: expected no secret in evidence") as refused:
         certified(runs_of(out), out)
     assert "hunter2" not in str(refused.value)
     assert not evidence_file(out).exists()
