@@ -12,7 +12,7 @@ from pytest_kmigrate.reports.one_run.timeline_group import group_lanes
 from pytest_kmigrate.reports.one_run.timeline_legend import legend
 from pytest_kmigrate.reports.one_run.timeline_nodes import node_lanes
 from pytest_kmigrate.reports.one_run.timeline_series import bucket_ms, metadata_lane, metric_lanes, traffic_lanes
-from pytest_kmigrate.reports.one_run.timeline_verdicts import event_table, header, verdict_list
+from pytest_kmigrate.reports.one_run.timeline_verdicts import event_table, header, requirement_list, verdict_list
 
 _FOLDER = Path(__file__).parent
 
@@ -20,16 +20,16 @@ _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><style>{style}</style></head><body>
 <header>{header}</header>
-<section><h2>Verdicts</h2>{verdicts}</section>
 <section id="picture"><h2>Timeline</h2>
 <p class="tools"><button type="button" id="closer">closer</button><button type="button" id="wider">wider</button>
 <button type="button" id="earlier">◂ earlier</button><button type="button" id="later">later ▸</button>
 <button type="button" id="whole">whole run</button><span id="range"></span></p>
 <p class="hint">Drag across the picture to look closer; point at anything to see what it is.</p>
-{legend}
-<div id="chart"><noscript>A script draws this picture; the verdicts above and the events below do without.</noscript>
+<div id="chart"><noscript>A script draws this picture; the verdicts and the events below do without.</noscript>
 </div><div id="tip" hidden></div>
+{legend}
 </section>
+<section><h2>Verdicts</h2>{verdicts}{requirements}</section>
 <section><details id="events"><summary><h2>Events</h2></summary>{events}</details></section>
 <script type="application/json" id="run">{run}</script><script>{script}</script>
 </body></html>
@@ -43,6 +43,7 @@ def timeline_page(evidence: RunEvidence) -> str:
         style=(_FOLDER / "timeline_page.css").read_text(encoding="utf-8"),
         header=header(evidence),
         verdicts=verdict_list(evidence) or "<p>none</p>",
+        requirements=requirement_list(evidence),
         events=event_table(evidence),
         legend=legend(shown_lanes(evidence)),
         run=_inline_json(drawn(evidence)),

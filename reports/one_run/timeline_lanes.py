@@ -96,8 +96,11 @@ def violation_lane(evidence: RunEvidence) -> Lane:
             at_ns = evidence.moment_of(violation)
             if at_ns is not None:
                 tip = f"{check.check}\nexpected: {violation.expected}\nobserved: {violation.observed}"
-                marks.append(Mark(ms(at_ns), "bad", "✖", tip, f"violation-{number}-{position}"))
-    return Lane("Violations", marks=marks, signs={("bad", "✖"): "violation"})
+                style, glyph = ("plain", "◇") if check.known_bugs else ("bad", "✖")
+                tip += f"\nknown as {', '.join(check.known_bugs)}" if check.known_bugs else ""
+                marks.append(Mark(ms(at_ns), style, glyph, tip, f"violation-{number}-{position}"))
+    signs = {("bad", "✖"): "new violation", ("plain", "◇"): "violation that a known bug or departure explains"}
+    return Lane("Violations", marks=sorted(marks, key=lambda each: each.style == "bad"), signs=signs)
 
 
 def phase_lane(evidence: RunEvidence) -> Lane:

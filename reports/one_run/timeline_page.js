@@ -80,7 +80,15 @@
     const most = Math.max(...all, 0), least = Math.min(...all, 0), base = spot.top + spot.body;
     const span = scaled(most) - scaled(Math.max(least, 0)) - Math.min(least, 0) || 1;
     const y = v => base - 1 - (v < 0 ? v - least : scaled(v) - Math.min(least, 0)) / span * (spot.body - 10);
-    let out = `<line class="base" x1="${left}" x2="${width - RIGHT}" y1="${base}" y2="${base}"/>`;
+    // The highest and the lowest value of what is seen, and between them half of it, on an axis of its own.
+    const half = spot.lane.is_logarithmic ? 10 ** (Math.log10(1 + most) / 2) - 1 : (most + least) / 2;
+    const scale = most > least ? [least, half, most] : [most];
+    let out = `<line class="base" x1="${left}" x2="${width - RIGHT}" y1="${base}" y2="${base}"/>`, axis = "";
+    for (const v of scale) {
+      const at = y(v);
+      out += `<line class="grid" x1="${left}" x2="${width - RIGHT}" y1="${at}" y2="${at}"/>`;
+      axis += `<text class="scale" x="${left + 2}" y="${Math.min(base, at + 4)}">${amount(v)}</text>`;
+    }
     for (const s of spot.lane.series) {
       if (s.shape === "bars") {
         const w = Math.max(1, x(run.bucket_ms) - x(0) - 0.5);
@@ -95,7 +103,7 @@
         out += `<path class="line ${s.style}" d="${path + (known ? `H${x(run.end_ms)}` : "")}"/>`;
       }
     }
-    return [out, most];
+    return [out, most, axis];
   }
 
   function draw() {
@@ -103,11 +111,11 @@
     const isNarrow = width < 640;
     left = isNarrow ? 0 : 168;
     const bottom = place(isNarrow);
-    let labels = "", body = "", shades = "";
+    let labels = "", body = "", shades = "", scales = "";
     for (const spot of placed) {
       const lane = spot.lane, y = isNarrow ? spot.head + 12 : spot.top + 14;
       let most = "";
-      if (lane.series) { const [drawn, peak] = series(spot); body += drawn; most = `peak ${amount(peak)}${lane.unit || ""}${lane.is_logarithmic ? ", log scale" : ""}`; }
+      if (lane.series) { const [drawn, peak, axis] = series(spot); body += drawn; scales += axis; most = `peak ${amount(peak)}${lane.unit || ""}${lane.is_logarithmic ? ", log scale" : ""}`; }
       const lead = lane.swatch ? 14 : 0;
       if (lane.swatch) labels += `<circle class="${lane.swatch}" cx="5" cy="${y - 4}" r="4.5"/>`;
       labels += `<text class="label" x="${lead}" y="${y}">${escaped(lane.label)}</text>`;
@@ -121,7 +129,7 @@
     chart.innerHTML = `<svg width="${width}" height="${bottom}" role="img" aria-label="Timeline of the run">` +
       `<clipPath id="plot"><rect x="${left}" y="0" width="${width - left}" height="${bottom}"/></clipPath>${labels}` +
       `<g clip-path="url(#plot)">${shades}${axis(bottom)}${body}${at}` +
-      `<rect id="selection" y="${AXIS}" height="${bottom - AXIS}" width="0"/><line id="cross" y1="${AXIS}" y2="${bottom}" x1="-9" x2="-9"/></g></svg>`;
+      `<rect id="selection" y="${AXIS}" height="${bottom - AXIS}" width="0"/><line id="cross" y1="${AXIS}" y2="${bottom}" x1="-9" x2="-9"/></g>${scales}</svg>`;
     document.getElementById("range").textContent = `${seconds(from)} – ${seconds(to)} of ${seconds(run.end_ms)}`;
   }
 
@@ -194,7 +202,7 @@
   };
   for (const [id, act] of Object.entries(buttons)) document.getElementById(id).addEventListener("click", act);
   document.addEventListener("click", event => {
-    const jump = event.target.closest("[data-jump]"), link = event.target.closest('a[href^="#event-"]');
+    const jump = event.target.closest("[data-jump]"), link = event.target.closest('a[href^="#event-"], a[href^="#verdict-"]');
     if (link) { event.preventDefault(); reveal(link.hash.slice(1)); }
     if (!jump) return;
     moment = Number(jump.dataset.jump);

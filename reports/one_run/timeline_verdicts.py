@@ -1,11 +1,14 @@
-"""The top of the timeline page: what was run, what was judged, and for each violation its moment and its logs."""
+"""The words of the timeline page: what was run, what was judged, and for each violation its moment and its logs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from pytest_kmigrate.catalogue import described, requirement
 from pytest_kmigrate.checkers.evidence.moments import targets_of
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.checkers.grading import grade_of
+from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation
@@ -15,6 +18,12 @@ from pytest_kmigrate.reports.one_run.timeline_lanes import clock, ms
 SIGNS = {Outcome.VIOLATES: "✖", Outcome.INCONCLUSIVE: "?", Outcome.CONFORMS: "✓", Outcome.NOT_APPLICABLE: "-"}
 """An outcome is never shown by colour alone."""
 
+_KNOWN = "◇"
+"""The sign of a violation that a known bug or deviation explains."""
+_KNOWN_BADGE = f'<span class="badge known">{_KNOWN} KNOWN</span>'
+
+_MOST_FOUND = 3
+_LONGEST_SUMMARY = 240
 _LOG_LINES_BEFORE = 30
 _LOG_LINES_AFTER = 8
 _MOST_MOMENTS_WITH_LOGS = 8
@@ -25,39 +34,92 @@ def header(evidence: RunEvidence) -> str:
     """Test, outcome, conditions, and how to run it again."""
     about = evidence.history.header
     extra = without_secrets(about.extra)
-    parts = [f"<h1>{_text(about.test_id)} {badge(evidence.outcome)}</h1>"]
+    parts = [f"<h1>{_text(about.test_id)} {_outcome(evidence)}</h1>", *_found(evidence)]
     parts += [f'<p class="notice">{_text(notice)}</p>' for notice in evidence.notices]
-    parts.append(f"<dl>{''.join(_facts(evidence, extra))}</dl>")
-    if extra.get("reproduce"):
-        parts.append(f'<p class="again"><span>again</span><code>{_text(extra["reproduce"])}</code></p>')
+    parts.append(f"<dl>{_listed(_conditions(evidence))}</dl>")
+    again = (
+        f'<p class="again"><span>again</span><code>{_text(extra["reproduce"])}</code></p>'
+        if extra.get("reproduce")
+        else ""
+    )
+    circumstances = f"<dl>{_listed(_circumstances(evidence, extra))}</dl>{again}"
+    parts.append(f"<details><summary>How it was run</summary>{circumstances}</details>")
     return "\n".join(parts)
 
 
-def _facts(evidence: RunEvidence, extra: Mapping[str, Any]) -> Iterable[str]:
+def _conditions(evidence: RunEvidence) -> dict[str, object]:
     about = evidence.history.header
-    facts = {
-        "Kafka": about.kafka,
-        "topology": about.topology,
-        "seed": about.seed,
+    return {"Kafka": about.kafka, "topology": about.topology, "seed": about.seed, "took": clock(evidence.end_ns)}
+
+
+def _circumstances(evidence: RunEvidence, extra: Mapping[str, Any]) -> dict[str, object]:
+    about = evidence.history.header
+    return {
         "provider": about.provider,
         "profile": about.profile,
         "began": about.started_at[:19].replace("T", " "),
-        "took": clock(evidence.end_ns),
         "pytest-kmigrate": extra.get("pytest_kmigrate", ""),
         "Python": extra.get("python", ""),
         "run": about.run_id,
     }
-    for name, value in facts.items():
-        if value != "":
-            yield f"<div><dt>{name}</dt><dd>{_text(value)}</dd></div>"
-    if about.requirements:
-        claimed = " ".join(_requirement(each) for each in about.requirements)
-        yield f'<div class="wide"><dt>claimed</dt><dd>{claimed}</dd></div>'
-    for (outcome, is_new), named in _by_outcome(evidence).items():
-        listed = " ".join(_requirement(each) for each in named)
-        word = f"{SIGNS[outcome]} {outcome.name.replace('_', ' ').lower()}"
-        known = " as known" if outcome is Outcome.VIOLATES and not is_new else ""
-        yield f'<div class="wide"><dt>{word}{known}</dt><dd>{listed}</dd></div>'
+
+
+def _listed(facts: Mapping[str, object]) -> str:
+    known = ((name, value) for name, value in facts.items() if value != "")
+    return "".join(f"<div><dt>{name}</dt><dd>{_text(value)}</dd></div>" for name, value in known)
+
+
+def _outcome(evidence: RunEvidence) -> str:
+    """The badge of the run: a run of known violations only is no red."""
+    is_known = evidence.outcome is Outcome.VIOLATES and not any(map(is_new, filter(_counts, evidence.checks)))
+    return _KNOWN_BADGE if is_known else badge(evidence.outcome)
+
+
+def _found(evidence: RunEvidence) -> Iterator[str]:
+    """What is asked of a reader, before the picture: new violations or what is open, then what is known."""
+    numbered = list(enumerate(evidence.checks))
+    new = [(number, each) for number, each in numbered if is_new(each)]
+    left = [(number, each) for number, each in numbered if each.counts and each.outcome is Outcome.INCONCLUSIVE]
+    shown = new or ([] if evidence.outcome is Outcome.VIOLATES else left)
+    for number, each in shown[:_MOST_FOUND]:
+        sign, style = SIGNS[each.outcome], each.outcome.name.lower()
+        name = f'<a href="#verdict-{number}">{_text(each.check)}</a>'
+        yield f'<p class="found-first {style}">{sign} {name}: {_text(_short(each.summary))}</p>'
+    if len(shown) > _MOST_FOUND:
+        yield f'<p class="found-first">and {len(shown) - _MOST_FOUND} more below</p>'
+    known = dict.fromkeys(bug for each in evidence.checks for bug in each.known_bugs)
+    defects = [each for each in known if grade_of(each) is Word.DEFECT]
+    departures = counted(len(known) - len(defects), "departure")
+    parts = [*defects, *([f"{departures} from the text"] if len(known) > len(defects) else [])]
+    if parts:
+        yield f'<p class="found-first known">{_KNOWN} violated as known: {_text(", ".join(parts))}</p>'
+
+
+def _short(summary: str) -> str:
+    return summary if len(summary) <= _LONGEST_SUMMARY else f"{summary[:_LONGEST_SUMMARY]}…"
+
+
+def _counts(verdict: Verdict) -> bool:
+    return verdict.counts
+
+
+def is_new(verdict: Verdict) -> bool:
+    """Whether it violates by what nothing known explains."""
+    return verdict.outcome is Outcome.VIOLATES and not verdict.known_bugs
+
+
+def requirement_list(evidence: RunEvidence) -> str:
+    """The requirements of the run by their outcome, the worst first, folded; nothing where there are none."""
+    about = evidence.history.header
+    rows = [("claimed", about.requirements)] if about.requirements else []
+    for (outcome, is_unknown), named in _by_outcome(evidence).items():
+        is_known = outcome is Outcome.VIOLATES and not is_unknown
+        word = f"{_KNOWN if is_known else SIGNS[outcome]} {outcome.name.replace('_', ' ').lower()}"
+        rows.append((f"{word}{' as known' if is_known else ''}", tuple(named)))
+    lines = [f"<div><dt>{name}</dt><dd>{' '.join(map(_requirement, named))}</dd></div>" for name, named in rows]
+    counted = ", ".join(f"{len(named)} {name}" for name, named in rows)
+    folded = f"<details><summary>Requirements: {counted}</summary><dl>{''.join(lines)}</dl></details>"
+    return folded if rows else ""
 
 
 def _by_outcome(evidence: RunEvidence) -> dict[tuple[Outcome, bool], list[str]]:
@@ -90,12 +152,32 @@ def badge(outcome: Outcome) -> str:
 
 
 def verdict_list(evidence: RunEvidence) -> str:
-    """All verdicts, the worst first; what conforms is one line each, what had nothing to look at one line for all."""
+    """All verdicts: what is new, then what is open; known violations, what conforms and what was idle are folded."""
     numbered = sorted(enumerate(evidence.checks), key=lambda each: (not each[1].counts, -each[1].outcome))
     slices = _Slices(evidence)
     idle = [verdict for verdict in evidence.checks if verdict.standing and verdict.is_vacuous]
-    shown = [_verdict(evidence, number, verdict, slices) for number, verdict in numbered if verdict not in idle]
-    return "\n".join([*shown, *_idle(idle)])
+    drawn = [(each, _verdict(evidence, number, each, slices)) for number, each in numbered if each not in idle]
+    shown = [text for verdict, text in drawn if not _is_folded(verdict)]
+    known = [text for verdict, text in drawn if verdict.known_bugs]
+    green = [text for verdict, text in drawn if verdict.outcome is Outcome.CONFORMS]
+    rest = [text for verdict, text in drawn if verdict.outcome is Outcome.NOT_APPLICABLE]
+    parts = [
+        *shown,
+        *_folded(known, f"{_KNOWN} {counted(len(known), 'check')} violated as known"),
+        *_folded(green, f"{SIGNS[Outcome.CONFORMS]} {counted(len(green), 'check')} without a violation"),
+        *_folded(rest, f"{counted(len(rest), 'check')} did not apply"),
+        *_idle(idle),
+    ]
+    return "\n".join(parts)
+
+
+def _is_folded(verdict: Verdict) -> bool:
+    return bool(verdict.known_bugs) or verdict.outcome in (Outcome.CONFORMS, Outcome.NOT_APPLICABLE)
+
+
+def _folded(verdicts: Collection[str], summary: str) -> Iterator[str]:
+    if verdicts:
+        yield f"<details><summary>{summary}</summary>{''.join(verdicts)}</details>"
 
 
 def _idle(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -109,7 +191,9 @@ def _idle(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def _verdict(evidence: RunEvidence, number: int, verdict: Verdict, slices: "_Slices") -> str:
     kind = f' <span class="kind">{verdict.kind.value.lower()}</span>' if verdict.kind else ""
     reported = f"<b>{_text(verdict.check)}</b>{kind} <span>{_text(verdict.summary)}</span>"
-    parts = [f'<div class="verdict"><div class="head">{badge(verdict.outcome)}<p>{reported}</p></div>']
+    sign = _KNOWN_BADGE if verdict.known_bugs else badge(verdict.outcome)
+    style = "verdict known" if verdict.known_bugs else "verdict"
+    parts = [f'<div class="{style}" id="verdict-{number}"><div class="head">{sign}<p>{reported}</p></div>']
     parts += [f'<p class="bug">{_text(each)}</p>' for each in described(verdict.known_bugs)]
     for position, violation in enumerate(verdict.violations):
         parts.append(_violation(evidence, f"violation-{number}-{position}", violation, slices))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,8 @@ def timeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run.at(8_200, EventKind.STEP_BEGAN, step="finalize")
     run.at(8_300, EventKind.FAULT_BEGAN, fault="cut", fault_id="fault-2", effect="cut", trigger="now")
     run.at(8_400, EventKind.FAULT_NOT_WITNESSED, fault_id="fault-2", fault="cut", witness="no connection broke")
-    folder = run.end(9_000, lost(1_250, "event 5"), GREEN, bugs=["KAFKA-17146"])
+    known = replace(lost(1_350, "event 5"), check="a_known_one", known_bugs=("KAFKA-17146",))
+    folder = run.end(9_000, lost(1_250, "event 5"), GREEN, known)
     write_run_reports(folder)
     return folder.timeline
 

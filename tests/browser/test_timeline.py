@@ -25,8 +25,10 @@ def test_a_run_is_drawn_without_error_or_request(tab: Tab, timeline: Path) -> No
 def test_a_violation_leads_to_its_moment(tab: Tab, timeline: Path) -> None:
     """A click on when it was puts that moment into the picture; a click on its evidence unfolds the event."""
     tab.open(timeline)
+    tab.click("document.querySelector('a[href^=\"#verdict-\"]')")
     tab.click("document.querySelector('[data-jump]')")
     assert tab.run(f"{CHART}.querySelector('line.moment') !== null")
+    tab.run("document.querySelector('a[href=\"#event-5\"]').scrollIntoView({ block: 'center' })")
     tab.click("document.querySelector('a[href=\"#event-5\"]')")
     assert tab.run("probes.isShown(document.getElementById('event-5'))")
     assert tab.run("document.getElementById('event-5').classList.contains('found')")
@@ -127,3 +129,14 @@ def test_a_group_fits_a_phone(tab: Tab, group_timeline: Path) -> None:
     tab.be_phone()
     tab.open(group_timeline)
     assert tab.run("probes.overflowing()") == []
+
+
+@pytest.mark.parametrize("device", ["be_desktop", "be_phone"])
+def test_the_picture_is_on_the_first_screen(tab: Tab, timeline: Path, device: str) -> None:
+    """Chart first: a reader need not scroll past lists; charts have an axis, and no label is smaller than 11 px."""
+    getattr(tab, device)()
+    tab.open(timeline)
+    assert tab.run(f"{CHART}.getBoundingClientRect().top < innerHeight * 0.6")
+    assert tab.run(f"{CHART}.querySelectorAll('text.scale').length") >= 3
+    sizes = tab.run("[...document.querySelectorAll('svg text')].map(e => parseFloat(getComputedStyle(e).fontSize))")
+    assert min(sizes) >= 11

@@ -25,7 +25,7 @@ def _page(folder: RunFolder) -> str:
 
 def test_a_violation_is_told_with_its_moment_and_leads_to_it(tmp_path: Path) -> None:
     """Expected, observed, when (relative to fault and phase) and evidence; the moment can be jumped to."""
-    folder = faulty_run(tmp_path).end(3000, lost(1250, "event 5", "operations/x.parquet"), bugs=["KAFKA-17146"])
+    folder = faulty_run(tmp_path).end(3000, lost(1250, "event 5", "operations/x.parquet"))
 
     page = _page(folder)
 
@@ -36,7 +36,7 @@ def test_a_violation_is_told_with_its_moment_and_leads_to_it(tmp_path: Path) -> 
     assert 'data-jump="1250.0"' in page
     assert '<a href="#event-5">event 5</a>' in page
     assert '<tr id="event-5">' in page
-    assert "known as KAFKA-17146 (defect, fixed in no release): " in page
+    assert page.index("no_acked_record_lost") < page.index('id="picture"') < page.index('class="violation"')
     assert [(m.at_ms, m.link) for m in violation_lane(read_evidence(folder)).marks] == [(1250.0, "violation-0-0")]
 
 
@@ -57,7 +57,30 @@ def test_what_is_violated_as_known_is_told_from_what_is_not(tmp_path: Path) -> N
     listed = re.findall(r"<dt>([^<]*)</dt><dd>(<abbr.*?)</dd>", _page(folder))
 
     said = {word: re.findall(r">(K\d)<", rows) for word, rows in listed}
-    assert said == {"claimed": [], "✖ violates": ["K2"], "✖ violates as known": ["K1"], "✓ conforms": ["K3"]}
+    assert said == {"claimed": [], "✖ violates": ["K2"], "◇ violates as known": ["K1"], "✓ conforms": ["K3"]}
+
+
+def test_what_is_known_is_no_red(tmp_path: Path) -> None:
+    """No red cross, no red badge: what a known bug explains is folded and grey, with what it costs."""
+    folder = faulty_run(tmp_path).end(3000, GREEN, lost(1250, "event 5"), bugs=["KAFKA-17146"])
+    evidence = read_evidence(folder)
+
+    page = _page(folder)
+
+    assert [(mark.style, mark.glyph) for mark in violation_lane(evidence).marks] == [("plain", "◇")]
+    assert "✖ VIOLATES" not in page
+    assert "◇ violated as known: KAFKA-17146" in page[: page.index('id="picture"')]
+    folded = page.index("<summary>◇ 1 check violated as known</summary>")
+    assert folded < page.index("known as KAFKA-17146 (defect, fixed in no release): ")
+
+
+def test_the_picture_stands_above_all_lists(tmp_path: Path) -> None:
+    """Ids of requirements and what conforms are folded, below it."""
+    folder = faulty_run(tmp_path).end(3000, GREEN.speaking_for("K1"))
+    page = _page(folder)
+    assert page.index('id="picture"') < page.index("<summary>✓ 1 check without a violation")
+    assert page.index('id="picture"') < page.index("<summary>Requirements: 1 claimed, 1 ✓ conforms")
+    assert "K1" not in page[: page.index('id="picture"')]
 
 
 def test_a_violation_without_a_time_is_placed_by_its_events(tmp_path: Path) -> None:

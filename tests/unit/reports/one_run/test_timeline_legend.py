@@ -30,7 +30,7 @@ def test_the_legend_names_the_marks_of_the_run(tmp_path: Path) -> None:
 
     reported = _legend(run)
 
-    assert reported["Violations"] == "✖ violation"
+    assert reported["Violations"] == "✖ new violation"
     assert "✓ expectation met ✖ expectation not met" in reported["Notes"]
     assert reported["Nodes"] == "✖ node was killed"
     assert reported["Faults"] == "in force, though no witness saw it"
