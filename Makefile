@@ -19,6 +19,7 @@ RELEASES_kip-866 = 3.4.1 3.5.2 3.6.2 3.7.2 3.8.1 3.9.1
 RELEASES_kip-778 = 3.3.2 3.6.2 3.9.1 4.0.2 4.1.2 4.2.1 4.3.0
 RELEASES_kip-500 = $(RELEASES_kip-778)
 CONFORMANCE = reports/runs/conformance/$(1)/$(patsubst _%,%,$(subst /,_,$(KAFKA)))
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 MUTATING = $(BIN)/python -m pytest_kmigrate.documents.kip_125.mutating "$(KAFKA)" reports/runs/mutants-of-reference
 BROWSERS = $(shell which chromium chromium-browser google-chrome)
@@ -33,29 +34,40 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-setup: .venv/.installed ## an isolated environment with everything Python in it
+setup: .venv/.installed ## an isolated environment with the product, all extras, and what the demo needs
 
-.venv/.installed: requirements.lock pyproject.toml
+# uv takes a third of pip's time; it is taken from PATH, or had by pip, and pip itself does the work where that fails.
+INSTALL = uv=$$(command -v uv) || uv=$(BIN)/uv; \
+	{ test -x "$$uv" || $(PIP) --require-hashes -r requirements-uv.lock; } && \
+	"$$uv" pip install --quiet --python $(BIN)/python --require-hashes -r $(1) || \
+	{ echo "uv is not to be had or failed, as said above: pip installs $(1), which takes longer" >&2; \
+	  $(PIP) --require-hashes -r $(1); }
+
+.venv/.installed: requirements-users.lock requirements-uv.lock pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(call INSTALL,requirements-users.lock)
+	$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/.developing: .venv/.installed requirements.lock
+	@$(call INSTALL,requirements.lock)
 	@touch $@
 
 cure: setup
 	@$(BIN)/kmigrate doctor --cure
 
+INSTALL_PACKAGES = test ! -x /usr/bin/apt-get || test "$$(id -u)" != 0 || $(BIN)/python -m pytest_kmigrate.machine.packages
+
 # The report is looked at in a real one; without it those tests are skipped, and say so.
-browser:
-	@test -n "$(BROWSERS)" || test ! -x /usr/bin/apt-get || test "$$(id -u)" != 0 || \
-	  { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }
+browser: setup
+	@test -n "$(BROWSERS)" || $(INSTALL_PACKAGES) chromium
 
 # The docker provider is tried on one that the tests start themselves; without it those tests are skipped, and say so.
 # A user's own: make demo and every suite run in containers by PYTEST_ADDOPTS="--kmigrate-provider docker".
-engine:
-	@test -n "$(shell which dockerd)" || test ! -x /usr/bin/apt-get || test "$$(id -u)" != 0 || \
-	  { apt-get update -q && apt-get install -y -q --no-install-recommends docker.io iptables iproute2 curl; }
+engine: setup
+	@test -n "$(shell which dockerd)" || $(INSTALL_PACKAGES) docker.io iptables iproute2 curl
 
-image: setup ## an image in your container engine that stands in for a vendor's: other paths, another user, scripts of its own
+image: .venv/.developing ## an image in your container engine that stands in for a vendor's: other paths, another user, scripts of its own
 	$(BIN)/python -m tests.real.providers.stand_in.building
 
 # Whether a violation is a failure pytest says, which knows the bugs of Kafka that are expected; a report (exit status 1)
@@ -71,7 +83,7 @@ demo: cure ## three live migrations under faults, aggregated by Spark into one r
 # Folder by folder: by default files of few tests come last, and these are the ones that start clusters of Spark.
 # Two clusters side by side: a third of a test's time it waits, for a session to end or for a known bug to show. A scene,
 # whose tests share a cluster, goes to one worker by loadgroup.
-test: cure browser engine ## the project's own tests, and a sample of each document's suite on real Kafka
+test: cure .venv/.developing browser engine ## the project's own tests, and a sample of each document's suite on real Kafka
 	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/real tests
 	$(PYTEST) -n 2 --dist loadgroup -v -m "real or sample" tests/real suites
 	$(foreach each,$(filter-out kip-866,$(SUITES)),$(PYTEST) -n 2 --dist loadgroup -v -m sample $(call SUITE,$(each)) \
@@ -86,14 +98,14 @@ endif
 # Whether a violation is a failure pytest says, as in demo; coverage ends with 1 or 3 for what any run violates or
 # leaves open. A document that builds on another one is judged by that one's runs, too. File by file: by default single
 # tests come last, and the longest ones, which wait for minutes, would then be waited for by everybody.
-conformance: cure ## a document's whole suite: PROFILE=kip-866 [KAFKA=3.9.1]; called again, it goes on where it was
+conformance: cure .venv/.developing ## a document's whole suite: PROFILE=kip-866 [KAFKA=3.9.1]; called again, it goes on where it was
 	@$(foreach each,$(TO_JUDGE),$(PYTEST) -n 2 --dist loadgroup --no-loadscope-reorder -v $(call SUITE,$(each)) --kmigrate-resume \
 	  --kmigrate-profile $(each) --kmigrate-kafka "$(KAFKA)" --kmigrate-runs "$(call CONFORMANCE,$(each))" || \
 	  { failed=$$?; test $$failed = 1 || exit $$failed; };) \
 	$(BIN)/kmigrate requirements --profile $(PROFILE) $(foreach each,$(TO_JUDGE),--coverage "$(call CONFORMANCE,$(each))"); \
 	case $$? in 0|1|3) exit $${failed:-0};; *) exit 1;; esac
 
-matrix: cure ## a document's whole suite on the releases it is about, as a page in docs: PROFILE=kip-866 [RELEASES="3.8.1 3.9.1"]
+matrix: cure .venv/.developing ## a document's whole suite on the releases it is about, as a page in docs: PROFILE=kip-866 [RELEASES="3.8.1 3.9.1"]
 	@$(foreach each,$(RELEASES),$(MAKE) conformance PROFILE=$(PROFILE) KAFKA=$(each) || true;) \
 	$(BIN)/python -m pytest_kmigrate.judging.matrix $(PROFILE) docs/conformance/$(PROFILE).md \
 	  $(foreach kafka,$(RELEASES),$(foreach each,$(TO_JUDGE),$(kafka)=reports/runs/conformance/$(each)/$(kafka)) \
@@ -102,7 +114,7 @@ matrix: cure ## a document's whole suite on the releases it is about, as a page 
 # A third of a test's time it waits, for processes and deadlines: a third worker has the processors meanwhile. The rules
 # of the house come first, where no other worker takes over some of them and reads all files anew. Folders of
 # tests that passed are removed by the workers, side by side, and not one after the other when these are done.
-check: setup ## what every commit must pass, in under a minute
+check: .venv/.developing ## what every commit must pass, in under a minute
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -110,21 +122,21 @@ check: setup ## what every commit must pass, in under a minute
 	$(PYTEST) -q -n 3 --dist worksteal -m "not slow" -o tmp_path_retention_policy=failed \
 	  tests/test_house_rules.py tests/unit tests/contract
 
-docs: setup ## the generated tables of the reference and the plans of certificates, written anew from the code
+docs: .venv/.developing ## the generated tables of the reference and the plans of certificates, written anew from the code
 	$(BIN)/python -m tests.run_folder_docs
 	$(BIN)/python -m tests.reference_docs
 	$(BIN)/python -m tests.releases_docs
 	$(BIN)/python -m tests.plans
 	$(BIN)/python -m pytest_kmigrate.judging.texts kip-866-draft docs/conformance/kip-866-draft.md
 
-bench: cure ## every figure beside its target: the provider, and the analysis against other engines and Allure
+bench: cure .venv/.developing ## every figure beside its target: the provider, and the analysis against other engines and Allure
 	$(BIN)/python -m tests.bench
 
-bench-scale: setup ## the analysis at its large sizes too: 100 million operations, 10,000 runs, 50 million rows
+bench-scale: .venv/.developing ## the analysis at its large sizes too: 100 million operations, 10,000 runs, 50 million rows
 	$(BIN)/python -m tests.bench --scale calibration consistency runs engines
 
 NOTHING_COLLECTED = 5
-nightly: cure ## the suites ten times over, every crash point, order and schedule, 20 SIGKILLs, bugs, mutants, and a report
+nightly: cure .venv/.developing ## the suites ten times over, every crash point, order and schedule, 20 SIGKILLs, bugs, mutants, and a report
 	@for seed in $$(seq 1 10); do \
 	  $(foreach each,$(SUITES),$(PYTEST) $(call SUITE,$(each)) --kmigrate-profile $(each) --kmigrate-seed $$seed \
 	    --kmigrate-runs reports/runs/nightly || failed=1;) \
@@ -140,18 +152,20 @@ nightly: cure ## the suites ten times over, every crash point, order and schedul
 	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly || test $$? = 1 || failed=1; \
 	test -z "$$failed"
 
-resurrect: cure ## real bugs: red by name on the last release that has each, green on the next: all, or ONLY="id id"
+resurrect: cure .venv/.developing ## real bugs: red by name on the last release that has each, green on the next: all, or ONLY="id id"
 	@$(BIN)/python -m pytest_kmigrate.reports.resurrection $(or $(PROFILE),kip-866) $(BUGS) $(ONLY)
 
-mutants: cure ## defects planted in Kafka, each seen by its requirement: all, or ONLY="id id" of mutants.toml
+mutants: cure .venv/.developing ## defects planted in Kafka, each seen by its requirement: all, or ONLY="id id" of mutants.toml
 	@$(BIN)/python -m pytest_kmigrate.reports.mutants $(or $(PROFILE),kip-866) "$(KAFKA)" reports/runs/mutants $(ONLY)
 
-mutants-of-reference: cure ## defects planted in the reference of KIP-125, each found by its requirement: all, or ONLY="id id"
+mutants-of-reference: cure .venv/.developing ## defects planted in the reference of KIP-125, each found by its requirement: all, or ONLY="id id"
 	@$(MUTATING) $(ONLY)
 
-lock: setup ## pin every dependency again
-	$(BIN)/uv pip compile --quiet --all-extras --universal --generate-hashes --no-emit-index-url --no-header \
-	  --python-version 3.11 pyproject.toml -o requirements.lock
+LOCK = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11
+lock: .venv/.developing ## pin every dependency again
+	$(LOCK) --all-extras --group dev -c requirements-constraints.txt pyproject.toml -o requirements.lock
+	$(LOCK) --extra all --group setup -c requirements.lock pyproject.toml -o requirements-users.lock
+	echo uv | $(LOCK) -c requirements.lock - -o requirements-uv.lock
 
 clean: ## remove what these targets made here (the cache of this user stays)
 	rm -rf .venv reports/runs reports/analysis dist .bench

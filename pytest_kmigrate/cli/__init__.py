@@ -15,6 +15,7 @@ import typer
 from pytest_kmigrate.cli import attaching, bugs, certificates, clusters, consumers, machine, runs
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 from pytest_kmigrate.model.exit_status import ExitStatus
+from pytest_kmigrate.model.extras import extras_named
 
 _NOWHERE = "expected to be in a folder, got one that was removed meanwhile; change to another and try again"
 """What the system calls ``No such file or directory``, without a name."""
@@ -75,7 +76,8 @@ def main() -> None:
     """Run the console command; an error of ours is printed as its message and ends with its own status."""
     _take_any_terminal()
     try:
-        app()
+        with extras_named():
+            app()
     except KmigrateError as error:
         _end(str(error), error.exit_status)
     except OSError as error:  # a full disk, a folder that may not be written

@@ -1,11 +1,10 @@
-"""Apache Ivy, whose jar PySpark ships: the one who talks to Maven Central, or to the mirror its settings name.
+"""Apache Ivy, whose jar lies here unchanged: it talks to Maven Central, or to the mirror that its settings name.
 
 We state no address: Ivy knows its default repository. Jars we know by SHA-256 need no poms, which are nine tenths
 of the requests, and are independent of each other: so a few Ivy processes share them (6 s instead of 90 s).
 """
 
 import concurrent.futures
-import importlib.util
 import os
 import re
 import subprocess
@@ -17,6 +16,9 @@ from xml.sax.saxutils import quoteattr
 from pytest_kmigrate.distributions.java import bound_to_us, find_java
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
 
+IVY = Path(__file__).parent / "vendored" / "ivy-2.5.3.jar"
+"""Licensed under Apache-2.0; its licence and notice are in its META-INF."""
+IVY_SHA256 = "9502aa5aabf0b1484924a13ef4b5d24f121f7f91aab6768f11cc9d0906c0803b"
 SETTINGS_VARIABLE = "KMIGRATE_IVY_SETTINGS"
 PROCESSES = 3
 FILE_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"
@@ -60,19 +62,6 @@ class Artifact:
         return "-".join(part for part in (self.module, self.revision, self.classifier) if part) + ".jar"
 
 
-def ivy_jar() -> Path:
-    """Ivy's jar inside PySpark; found without importing PySpark."""
-    spec = importlib.util.find_spec("pyspark")
-    places = spec.submodule_search_locations if spec is not None else None
-    jars = [jar for place in places or () for jar in Path(place).glob("jars/ivy-*.jar")]
-    if not jars:
-        raise DistributionError(
-            "downloads need Apache Ivy: expected pyspark/jars/ivy-*.jar, got none; "
-            "reinstall PySpark: pip install --force-reinstall pyspark"
-        )
-    return max(jars)
-
-
 def download(artifacts: Sequence[Artifact], libs: Path, work: Path, on_jar: Callable[[], None]) -> None:
     """Download the jars into ``libs``; ``work`` is scratch space, ``on_jar`` is called as each one arrives."""
     slices = [part for part in (artifacts[first::PROCESSES] for first in range(PROCESSES)) if part]
@@ -99,7 +88,7 @@ def settings_file(work: Path, own: str) -> Path:
 def run_ivy(arguments: Sequence[str], on_line: Callable[[str], None]) -> None:
     """Run Ivy to its end; DistributionError with the reason it gives when it fails."""
     flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"]
-    command = bound_to_us([str(find_java().path), *flags, "-jar", str(ivy_jar()), *arguments])
+    command = bound_to_us([str(find_java().path), *flags, "-jar", str(IVY), *arguments])
     said: list[str] = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:

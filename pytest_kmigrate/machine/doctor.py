@@ -5,8 +5,7 @@ import re
 import resource
 import shutil
 import socket
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -15,6 +14,7 @@ import psutil
 
 from pytest_kmigrate.distributions.java import JAVA_CURE, OLDEST_JAVA, find_java
 from pytest_kmigrate.distributions.toxiproxy import SERVER, TOXIPROXY_CURE
+from pytest_kmigrate.machine import packages
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.providers.process import lease
 
@@ -68,29 +68,8 @@ def cure(progress: Callable[[str], None]) -> list[Finding]:
                 f"expected {' and '.join(finding.name for finding in missing)}, got none, and they can be installed "
                 f"from here only by root on Debian or Ubuntu; do it by hand:\n{cures}"
             )
-        _apt_get(["update", "-q"])
-        packages = [_offered(package) for finding in missing for package in APT_PACKAGES[finding.name]]
-        progress(f"installing {' '.join(packages)}")
-        _apt_get(["install", "-y", "-q", "--no-install-recommends", *packages])
+        packages.install([package for finding in missing for package in APT_PACKAGES[finding.name]], progress)
     return examine()
-
-
-def _offered(alternatives: str) -> str:
-    names = alternatives.split("|")
-    shown = (subprocess.run(["apt-cache", "show", name], capture_output=True, check=False) for name in names)
-    return next((name for name, answer in zip(names, shown, strict=True) if answer.returncode == 0), names[0])
-
-
-def _apt_get(arguments: Sequence[str]) -> None:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    answer = subprocess.run(
-        ["apt-get", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment, check=False
-    )
-    if answer.returncode != 0:
-        raise EnvironmentLackError(
-            f"apt-get {' '.join(arguments)}: expected exit code 0, got {answer.returncode}:\n{answer.stderr[-1500:]}\n"
-            "Correct what it says, or install these packages by hand"
-        )
 
 
 def _java() -> Finding:

@@ -21,7 +21,7 @@ def partition_leaders(connection: Mapping[str, str]) -> dict[tuple[str, int], in
     ClusterError when no broker answers in time.
     """
     # log_level 2: librdkafka would print every refused connection of a broker that was killed on purpose
-    metadata = _metadata(AdminClient({"log_level": 2, **connection}))
+    metadata = _metadata({"log_level": 2, **connection})
     return {
         (name, partition.id): partition.leader
         for name, topic in metadata.topics.items()
@@ -29,9 +29,11 @@ def partition_leaders(connection: Mapping[str, str]) -> dict[tuple[str, int], in
     }
 
 
-def _metadata(admin: AdminClient) -> ClusterMetadata:
+def _metadata(properties: Mapping[str, str | int]) -> ClusterMetadata:
     deadline = time.monotonic() + _WITHIN_S
     while True:
+        # A new client each time: a broker that has just started may make one forget all brokers.
+        admin = AdminClient(dict(properties))
         try:
             return admin.list_topics(timeout=_ATTEMPT_S)
         except KafkaException as error:

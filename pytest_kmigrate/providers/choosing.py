@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kmigrate.distributions.distribution import is_image
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.extras import extras_named
 
 if TYPE_CHECKING:
     from pytest_kmigrate.model.provider import Provider
@@ -43,7 +44,8 @@ def _process(notify: Notify, _file: str | None, _kafka: str | None) -> "Provider
 
 
 def _docker(notify: Notify, _file: str | None, kafka: str | None) -> "Provider":
-    from pytest_kmigrate.providers.docker.provider import DockerProvider  # noqa: PLC0415 - as said above
+    with extras_named():
+        from pytest_kmigrate.providers.docker.provider import DockerProvider  # noqa: PLC0415 - as said above
 
     return DockerProvider(notify, kafka)
 

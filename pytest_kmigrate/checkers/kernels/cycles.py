@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_kmigrate.checkers.kernels.identity import Positions
+from pytest_kmigrate.checkers.kernels.knots import knots
 
 Numbers = npt.NDArray[np.int64]
 
@@ -66,19 +67,15 @@ def cycles(edges: Edges, through: npt.NDArray[np.bool_] | None = None) -> list[E
     """
     if len(edges) == 0:
         return []
-    from scipy.sparse import coo_array  # noqa: PLC0415 - takes longer to import than most runs take to judge
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - as above
-
     names, ends = np.unique(np.concatenate([edges.before, edges.after]), return_inverse=True)
     before, after = ends[: len(edges)], ends[len(edges) :]
-    graph = coo_array((np.ones(len(edges), np.int8), (before, after)), shape=(len(names), len(names)))
-    _, knots = connected_components(graph, directed=True, connection="strong")
-    inside = np.flatnonzero(knots[before] == knots[after])
-    inside = inside[np.argsort(knots[before[inside]], kind="stable")]
+    knot = knots(before, after, len(names))
+    inside = np.flatnonzero(knot[before] == knot[after])
+    inside = inside[np.argsort(knot[before[inside]], kind="stable")]
     starts = inside if through is None else inside[through[inside]]
-    of_knots, first = np.unique(knots[before[starts]], return_index=True)
-    low = np.searchsorted(knots[before[inside]], of_knots, side="left")
-    high = np.searchsorted(knots[before[inside]], of_knots, side="right")
+    of_knots, first = np.unique(knot[before[starts]], return_index=True)
+    low = np.searchsorted(knot[before[inside]], of_knots, side="left")
+    high = np.searchsorted(knot[before[inside]], of_knots, side="right")
     parts = zip(starts[first].tolist(), low.tolist(), high.tolist(), strict=True)
     return [edges.where(_shortest(edges, start, inside[begin:end])) for start, begin, end in parts]
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pytest_kmigrate.distributions.steady_clients import have_steady_clients
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
@@ -71,6 +72,7 @@ class AttachProvider:
         """The cluster, as it stands; it stands on when the block ends."""
         if rules is not None:
             raise WrongUseError(f"expected no Byteman rules, as the nodes of an attached cluster run; got {rules}")
+        have_steady_clients(self._notify)
         with TemporaryDirectory(prefix="kmigrate-attach-") as scratch, ExitStack() as ending:
             readers = ending.enter_context(self._readers())
             cluster = AttachedCluster(self.site, self.capabilities, recorder, logs, Path(scratch), readers)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
+from pytest_kmigrate.model.extras import extras_named
 from pytest_kmigrate.providers.docker.socket_file import socket_path
 from pytest_kmigrate.providers.owned.standing import Leftover, Standing, described, supervisor_of
 from pytest_kmigrate.providers.owned.state import STATE_FILE, is_ours, state_dir
@@ -97,7 +98,8 @@ def _engine() -> "Iterator[Engine | None]":
     """The engine; None when this machine has none that we may use."""
     try:
         socket_path()
-        from pytest_kmigrate.providers.docker.engine import Engine  # noqa: PLC0415 - only with a socket
+        with extras_named():  # without it none of ours was ever made from here
+            from pytest_kmigrate.providers.docker.engine import Engine  # noqa: PLC0415 - only with a socket
 
         engine = Engine()
     except (EnvironmentLackError, WrongUseError, ClusterError):

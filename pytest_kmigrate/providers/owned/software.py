@@ -9,6 +9,7 @@ from pytest_kmigrate.distributions.agents import byteman_jar, jolokia_jar
 from pytest_kmigrate.distributions.classes import digest_of_classes
 from pytest_kmigrate.distributions.java import find_java
 from pytest_kmigrate.distributions.kafka import Distribution, resolve
+from pytest_kmigrate.distributions.steady_clients import have_steady_clients
 from pytest_kmigrate.distributions.toxiproxy import toxiproxy_server
 from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.model.topology import Topology
@@ -58,6 +59,7 @@ def software_for(
     topology: Topology, progress: Progress, bring: Callable[[str, Progress], Distribution] = resolved
 ) -> Software:
     """Everything on disk that this topology's nodes run, and the topology's own Kafka, which nodes may be rolled to."""
+    have_steady_clients(progress)
     named = {topology.kafka, *(node.kafka for node in topology.nodes)}
     return Software(
         java=find_java().path,

@@ -25,6 +25,11 @@ import threading
 import time
 from pathlib import Path
 
+from pytest_kmigrate.distributions.steady_clients import prefer_steady_clients
+
+if __name__ == "__main__":  # before any of the modules below loads the clients
+    prefer_steady_clients()
+
 from pytest_kmigrate.recording.operation_parts import PartWriter
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings
 from pytest_kmigrate.workloads.clients.consuming import GroupMember

@@ -26,6 +26,7 @@ from confluent_kafka.admin import (
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
+from pytest_kmigrate.distributions.steady_clients import forgets_brokers
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
 from pytest_kmigrate.model.event import Event, Recorder
 from pytest_kmigrate.model.events.workloads import MetadataChanged
@@ -66,7 +67,8 @@ class MetadataAdmin:
         self.peers = peers(connection)
         """The brokers, for requests of one's own."""
         self._tokens: dict[str, Token] = {}
-        self._admin = AdminClient({**QUICK_FAILOVER, **connection, "socket.timeout.ms": int(within_s * 1000)})
+        self._properties = {**QUICK_FAILOVER, **connection, "socket.timeout.ms": int(within_s * 1000)}
+        self._admin = AdminClient(self._properties)
         self._ways: Mapping[str, Callable[[MetadataChange], str]] = {
             "create-topic": self._create_topic,
             "delete-topic": self._delete_topic,
@@ -84,6 +86,8 @@ class MetadataAdmin:
 
     def invoke(self, change: MetadataChange) -> Completion:
         """Carry out one change; a missing answer is INDEFINITE, as is one that says that it was made before."""
+        if forgets_brokers():
+            self._admin = AdminClient(self._properties)
         try:
             error = self._ways[change.change](change)
         except KafkaException as refused:

@@ -1,11 +1,13 @@
 """Talking to Ivy: what is asked for, and what its failures become."""
 
+import hashlib
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from pytest_kmigrate.distributions import ivy
-from pytest_kmigrate.distributions.ivy import Artifact, download, ivy_jar, run_ivy, settings_file
+from pytest_kmigrate.distributions.ivy import IVY, IVY_SHA256, Artifact, download, run_ivy, settings_file
 from pytest_kmigrate.distributions.java import Java
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
 
@@ -59,9 +61,10 @@ def test_coordinates() -> None:
     assert [artifact.file_name for artifact in ARTIFACTS[-2:]] == ["module-4-1.0.jar", "x-2-agent.jar"]
 
 
-def test_ivy_comes_with_pyspark() -> None:
-    """The jar exists in the installed PySpark."""
-    assert ivy_jar().is_file()
+def test_ivy_is_the_released_one() -> None:
+    """Byte for byte, with its licence and notice inside."""
+    assert hashlib.sha256(IVY.read_bytes()).hexdigest() == IVY_SHA256
+    assert {"META-INF/LICENSE", "META-INF/NOTICE"} <= set(zipfile.ZipFile(IVY).namelist())
 
 
 def test_every_artifact_is_asked_for_once(java_says: Path, tmp_path: Path) -> None:

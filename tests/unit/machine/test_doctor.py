@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from pytest_kmigrate.distributions.java import Java
-from pytest_kmigrate.machine import doctor
+from pytest_kmigrate.machine import doctor, packages
 from pytest_kmigrate.machine.doctor import Finding, cure, examine
 from pytest_kmigrate.model.errors import EnvironmentLackError
 
@@ -46,7 +46,7 @@ def commands(monkeypatch: pytest.MonkeyPatch, programs: set[str]) -> list[str]:
         absent = command[:2] == ["apt-cache", "show"] and "17" in command[2]
         return subprocess.CompletedProcess(command, 100 if absent else 0, "", "")
 
-    monkeypatch.setattr(doctor.subprocess, "run", fake)
+    monkeypatch.setattr(packages.subprocess, "run", fake)
     monkeypatch.setattr(doctor.os, "geteuid", lambda: 0)
     return run
 
@@ -102,7 +102,7 @@ def test_cure_installs_what_is_missing(programs: set[str], commands: list[str]) 
     """Java of a version this system offers, and Go with certificates; afterwards all is well."""
     programs -= {"java", "go"}
     findings = cure(lambda _: None)
-    assert commands[0] == "apt-get update -q"
+    assert commands[0].startswith("apt-get update -q")
     assert commands[-1].startswith("apt-get install -y")
     assert commands[-1].endswith("openjdk-21-jre-headless golang-go ca-certificates")
     assert all(finding.ok for finding in findings if finding.name in {"java", "toxiproxy"})

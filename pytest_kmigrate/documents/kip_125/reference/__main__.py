@@ -9,6 +9,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from pytest_kmigrate.distributions.steady_clients import prefer_steady_clients
+
+if __name__ == "__main__":  # before any of the modules below loads the clients
+    prefer_steady_clients()
+
 from confluent_kafka import KafkaException
 
 from pytest_kmigrate.documents.kip_125.reference.connector import Connector
