@@ -86,7 +86,12 @@ def blocks_of(events: Sequence[Event]) -> Iterator[tuple[Event, Block]]:
 
 
 def broken_logs(folder: RunFolder, events: Sequence[Event]) -> Iterator[Disagreement]:
-    """Logs that are not what they were at an event: lines were added, changed, or taken out; one for each log."""
+    """Logs that are not what they were at an event: lines were added, changed, or taken out; one for each log.
+
+    None in older folders, which have no digests; slices of logs in them may be shorter than the last event has them.
+    """
+    if not any(event.log_sha256 for event in events):
+        return
     contents, broken = _Contents(folder), set[str]()
     hidden = {tuple(each[:3]): each[3] for each in _hidden_in(events)}
     for event, (node, begin, end, digest) in blocks_of(events):

@@ -118,6 +118,12 @@ class RunRecorder:
         if self._lost is not None:
             raise self._lost
 
+    def goes_by_its_own_logs(self) -> None:
+        """From now on the logs are the copies in the folder: what nodes log later is no part of this run."""
+        own = {node: self.folder.log(node) for node in self.log_files()}
+        self.log_files = lambda: own
+        self.logged_before = {}
+
     def _logged(self, *, all_of_it: bool) -> Logged:
         """How long each node's log is now: a failure later shows only the slice between two events."""
         return self._logs.look(self.log_files(), self.logged_before, all_of_it=all_of_it)

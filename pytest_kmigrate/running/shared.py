@@ -157,6 +157,7 @@ def _recorded_on(relay: Relay, logs: Path, recorder: RunRecorder) -> Iterator[Ca
     finally:
         relay.end()
         copy_logs()
+        recorder.goes_by_its_own_logs()
 
 
 def _standing(document: Document, stage: _Stage) -> Standing:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pytest_kmigrate.checkers.run.doubts import doubted
-from pytest_kmigrate.judging.coherence import clients, events, header, seeds, streams
+from pytest_kmigrate.judging.coherence import clients, completeness, events, header, seeds, streams
 from pytest_kmigrate.judging.planning.planned import of_its_plan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, inconclusive
@@ -36,6 +36,8 @@ _OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
     streams.znodes_have_their_transactions,
     header.releases_are_named,
     header.releases_have_their_jars,
+    completeness.streams_are_there,
+    completeness.kills_have_ends,
     seeds.seeds_agree,
     seeds.keys_are_drawn,
     seeds.changes_are_drawn,

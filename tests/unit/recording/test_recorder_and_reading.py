@@ -9,9 +9,11 @@ import pytest
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.evidence import ChecksRequested
 from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Violation, violates
+from pytest_kmigrate.recording.log_digests import broken_logs
 from pytest_kmigrate.recording.reading import read_header, read_history, verify_manifest
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -89,6 +91,41 @@ def test_every_event_tells_how_long_each_log_was(tmp_path: Path) -> None:
     recorder.close()
     lines = [json.loads(line) for line in folder.history.read_text().splitlines()]
     assert [line["log_bytes"] for line in lines[:3]] == [{}, {"broker-0": 5}, {"broker-0": 2}]
+
+
+def test_a_run_ends_by_the_slices_that_it_has_of_logs(tmp_path: Path) -> None:
+    """The nodes of a cluster that several runs use log on; what the folder lacks is in no size and no digest."""
+    folder, log = RunFolder(tmp_path / "run"), tmp_path / "server.log"
+    recorder = RunRecorder(folder, HEADER)
+    log.write_text("before12345")
+    recorder.log_files, recorder.logged_before = lambda: {"broker-0": log}, {log: len("before")}
+    recorder.record(ChecksRequested([]))
+    folder.log_folder("broker-0").mkdir(parents=True)
+    folder.log("broker-0").write_text("12345")
+    recorder.goes_by_its_own_logs()
+    log.write_text("before1234567890")
+    recorder.close()
+    events = read_history(folder).events
+    assert [event.log_bytes for event in events[1:]] == [{"broker-0": 5}] * 2
+    assert list(broken_logs(folder, events)) == []
+    folder.log("broker-0").write_text("12X45")
+    assert len(list(broken_logs(folder, events))) == 1
+
+
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_secrets_that_are_hidden_at_the_end_break_no_digest(tmp_path: Path, *, is_hidden: bool) -> None:
+    """The blocks that had them are listed anew; other changes of a block are found all the same."""
+    folder = RunFolder(tmp_path / "run")
+    recorder = RunRecorder(folder, HEADER)
+    folder.log_folder("broker-0").mkdir(parents=True)
+    folder.log("broker-0").write_text("ssl.keystore.password=hunter2\n")
+    recorder.log_files = lambda: {"broker-0": folder.log("broker-0")}
+    recorder.record(ChecksRequested([]))
+    recorder.close()
+    assert "hunter2" not in folder.log("broker-0").read_text()
+    if not is_hidden:
+        folder.log("broker-0").write_text("nothing of that kind was there")
+    assert bool(list(broken_logs(folder, read_history(folder).events))) is not is_hidden
 
 
 def test_closing_twice_ends_the_history_once(tmp_path: Path) -> None:

@@ -1,0 +1,96 @@
+"""What a run of a provider with these capabilities always has: a stream that was taken away whole is missed."""
+
+from collections.abc import Iterator
+
+from pytest_kmigrate.documents import document
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.recording.disagreement import Disagreement
+from pytest_kmigrate.recording.run_folder import EVIDENCE
+
+_OBSERVED_AFTER_NS = 20_000_000_000
+"""A node that has been up so long was observed, on the slowest machine."""
+_ENDS = (EventKind.NODE_STOPPED, EventKind.NODE_DIED)
+
+
+def streams_are_there(history: History) -> Iterator[Disagreement]:
+    """Each node has a log, what was up has metrics, and ZooKeeper its znodes and its log."""
+    if not is_whole(history):
+        return
+    offered = history.header.offered or frozenset[str]()
+    started = {str(event.node): event for event in reversed(history.of(EventKind.NODE_STARTED))}
+    if Capability.LOGS in offered:
+        logged = history.events[-1].log_bytes
+        unlogged = (each for node, each in started.items() if node not in logged)
+        yield from (_lacks(each, "its log is not in the last event") for each in unlogged)
+    if Capability.METRICS in offered and document(history.header.profile).metrics:
+        yield from _unobserved(history, started)
+    with_zookeeper = next((each for each in started.values() if each.data.get("role") == Role.ZOOKEEPER), None)
+    if with_zookeeper is None:
+        return
+    watched = document(history.header.profile).watched_znodes
+    if Capability.ZNODES in offered and watched and not history.znodes:
+        yield _lacks(with_zookeeper, f"znodes has nothing of {', '.join(sorted(watched))}")
+    if Capability.ZOOKEEPER_LOG in offered and not history.transactions:
+        yield _lacks(with_zookeeper, "zookeeper has no transaction of it")
+
+
+def is_whole(history: History) -> bool:
+    """Whether a run of this kind of evidence came to its checks and its end, and lost no part of the harness."""
+    evidence = history.header.extra.get("evidence")
+    is_of_this = isinstance(evidence, int) and evidence >= EVIDENCE
+    is_ended = bool(history.events) and history.events[-1].kind is EventKind.RUN_ENDED
+    troubled = history.of(EventKind.HARNESS_TROUBLE)
+    return is_of_this and is_ended and bool(history.of(EventKind.CHECKS)) and not troubled
+
+
+def _unobserved(history: History, started: dict[str, Event]) -> Iterator[Disagreement]:
+    """Brokers and controllers that were up for long, and have no metrics."""
+    sampled = {sample.node for sample in history.samples}
+    over = history.of(EventKind.CHECKS)[0].at_ns
+    for ready in history.of(EventKind.NODE_READY):
+        node = str(ready.node)
+        ends = [each.at_ns for each in history.of(*_ENDS) if each.node == node and each.at_ns > ready.at_ns]
+        up_ns = min([over, *ends]) - ready.at_ns
+        is_kafka = node in started and started[node].data.get("role") != Role.ZOOKEEPER
+        if is_kafka and node not in sampled and up_ns > _OBSERVED_AFTER_NS:
+            sampled.add(node)
+            yield _lacks(ready, f"metrics has no sample of it in {up_ns / 1e9:.0f} s")
+
+
+def kills_have_ends(history: History) -> Iterator[Disagreement]:
+    """A node that a witnessed fault killed has stopped since, and one that starts again had stopped before."""
+    if not is_whole(history) or Capability.START not in (history.header.offered or ()):
+        return
+    ends = history.of(*_ENDS)
+    witnessed = {event.data.get("fault_id") for event in history.of(EventKind.FAULT_WITNESSED)}
+    began = {event.data.get("fault_id"): event for event in history.of(EventKind.FAULT_BEGAN)}
+    nodes = {event.node for event in history.of(EventKind.NODE_STARTED)}
+    for event in history.of(EventKind.FAULT_APPLIED):
+        fault = event.data.get("fault_id")
+        targets = event.data.get("targets")
+        if fault in witnessed and fault in began and began[fault].data.get("effect") == "kill":
+            for target in targets if isinstance(targets, list) else ():
+                since = began[fault].seq
+                if target in nodes and not any(each.node == target and each.seq > since for each in ends):
+                    yield Disagreement(f"event {event.seq} killed {target}, which was witnessed", "it never stopped")
+    yield from _started_twice(history, ends)
+
+
+def _started_twice(history: History, ends: list[Event]) -> Iterator[Disagreement]:
+    last: dict[str | None, Event] = {}
+    for event in history.of(EventKind.NODE_STARTED):
+        before = last.get(event.node)
+        if before is not None and not any(
+            each.node == event.node and before.seq < each.seq < event.seq for each in ends
+        ):
+            yield Disagreement(
+                f"event {before.seq} starts {event.node}", f"event {event.seq} starts it again, and it never stopped"
+            )
+        last[event.node] = event
+
+
+def _lacks(event: Event, what: str) -> Disagreement:
+    return Disagreement(f"event {event.seq} is {event.kind} of {event.node}", what)
