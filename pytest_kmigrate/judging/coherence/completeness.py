@@ -33,7 +33,8 @@ def streams_are_there(history: History) -> Iterator[Disagreement]:
     watched = document(history.header.profile).watched_znodes
     if Capability.ZNODES in offered and watched and not history.znodes:
         yield _lacks(with_zookeeper, f"znodes has nothing of {', '.join(sorted(watched))}")
-    if Capability.ZOOKEEPER_LOG in offered and not history.transactions:
+    wrote = any(each.is_ephemeral and each.mzxid > history.header.inherited_zxid for each in history.znodes)
+    if Capability.ZOOKEEPER_LOG in offered and wrote and not history.transactions:
         yield _lacks(with_zookeeper, "zookeeper has no transaction of it")
 
 
