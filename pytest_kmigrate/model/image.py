@@ -30,7 +30,7 @@ class MetadataImage:
     - ``configs``: "topic:name" | "broker:1" | "broker:<default>" | "client-metrics:x" -> {key: value}
     - ``acls``: "Topic:LITERAL:name" -> sorted list of "principal|host|operation|permission"
     - ``quotas``: "user=a,client-id=<default>" -> {key: number}
-    - ``scram``: "user:SCRAM-SHA-256" -> {"iterations", "digest"}; the digest is a SHA-256, never the credential
+    - ``scram``: "user:SCRAM-SHA-256" -> {"iterations", "digest"}; the digest has a key of its own, never shown
     - ``delegation_tokens``: token id -> {"owner", "requester", "renewers", "issued_ms", "max_ms", "expires_ms",
       "digest"}; the digest is of the HMAC, which is the token's password, and known where brokers are asked
     - ``producer_ids``: "next" -> first id of the next block

@@ -46,8 +46,10 @@ def _module(item: pytest.Item) -> str:
 
 
 def _name(item: pytest.Item) -> str:
-    """With its classes and parameters."""
-    return item.nodeid.partition("::")[2]
+    """With its classes and parameters, and without secrets in these."""
+    from pytest_kmigrate.redaction import redacted_id
+
+    return redacted_id(item.nodeid.partition("::")[2])
 
 
 def begun_session(item: pytest.Item, runs: Path, tests: Callable[[], Sequence[str]]) -> "Session":

@@ -21,6 +21,7 @@ from pytest_kmigrate.plugin.outcomes import (
     remember_ending,
 )
 from pytest_kmigrate.plugin.places import place_of, within_test
+from pytest_kmigrate.redaction import redacted
 
 _REPORTED_BY_MESSAGE = (KmigrateError, ViolationError, InconclusiveError)
 
@@ -33,10 +34,10 @@ def reported(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, 
     if isinstance(error, _REPORTED_BY_MESSAGE):
         notes = getattr(error, "__notes__", ())
         advised = [f"advice: {each}" for each in advice(options_of(item.config).profile, str(error))]
-        report.longrepr = "\n".join([str(error), *advised, *notes, f"test: {place_of(item, error)}"])
+        report.longrepr = redacted("\n".join([str(error), *advised, *notes, f"test: {place_of(item, error)}"]))
     if isinstance(error, NotApplicableError):
         report.outcome = "skipped"
-        report.longrepr = (str(item.path), int(place_of(item, error).rpartition(":")[2]), str(error))
+        report.longrepr = (str(item.path), int(place_of(item, error).rpartition(":")[2]), redacted(str(error)))
     bug = None if item.config.option.runxfail else bug_met(item, behind or error)
     if bug is not None:
         report.outcome = "skipped"
@@ -48,7 +49,7 @@ def reported(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, 
         report.user_properties.append(("kmigrate_outcome", judged.outcome.name))
         report.user_properties.append(("kmigrate_run", str(judged.folder)))
         if judged.outcome is Outcome.INCONCLUSIVE and judged.verdicts:
-            report.user_properties.append(("kmigrate_reason", _reason(judged)))
+            report.user_properties.append(("kmigrate_reason", redacted(_reason(judged))))
     return report
 
 

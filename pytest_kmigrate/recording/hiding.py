@@ -1,7 +1,17 @@
-"""Hides secrets in the logs of nodes: Kafka logs a few of the values that it is given."""
+"""Hides secrets in the logs of nodes, and sees to it that no file of a run has a value that the run knows."""
 
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.redaction import without_secrets
+from pytest_kmigrate.redaction.known import known_in
 
 
 def hide_secrets(folder: RunFolder) -> None:
@@ -9,9 +19,52 @@ def hide_secrets(folder: RunFolder) -> None:
 
     OSError when a log cannot be read or written.
     """
-    # A container may have put a link there, to a file of this machine.
-    for log in sorted(log for log in folder.logs.rglob("*.log") if log.is_file() and not log.is_symlink()):
+    for log in _files(folder.logs):
         with log.open("r+b") as file:
             for begin, line in without_secrets(file.read()):
                 file.seek(begin)
                 file.write(line)
+
+
+def require_no_secret(folder: RunFolder) -> None:
+    """EnvironmentLackError if a file, or its name, has a value that this run knows to be secret.
+
+    Nothing that is recorded has one, as all of it is redacted on its way; so this finds what came by another way. The
+    folder gets no manifest then, and nothing of it counts.
+    """
+    for file in _files(folder.path):
+        name = str(file.relative_to(folder.path))
+        found = known_in(name.encode()) or next(filter(None, map(known_in, contents(file))), None)
+        if found:
+            raise EnvironmentLackError(
+                f"{file}: expected no secret of this run in its evidence, got one, {found}: delete the folder, let the "
+                "test or its command keep the secret to itself, and run it again"
+            )
+
+
+def contents(file: Path) -> Iterator[bytes]:
+    """The bytes of a file, and what they hold where it is packed: the texts of Parquet parts, and what gzip packed."""
+    content = file.read_bytes()
+    yield content
+    if content[:2] == b"\x1f\x8b":
+        try:
+            yield gzip.decompress(content)
+        except (OSError, EOFError, zlib.error):
+            return
+    if content[:4] == b"PAR1":
+        yield from _texts_of_parquet(content)
+
+
+def _texts_of_parquet(content: bytes) -> Iterator[bytes]:
+    try:
+        table = pq.read_table(pa.BufferReader(content))
+    except (pa.ArrowException, OSError):
+        return
+    for column in table.columns:
+        values = column.unique().to_pylist()
+        yield "\n".join(str(each) for each in values if isinstance(each, str | bytes)).encode()
+
+
+def _files(below: Path) -> list[Path]:
+    """Plain files; a container may have put a link there, to a file of this machine."""
+    return sorted(file for file in below.rglob("*") if file.is_file() and not file.is_symlink())

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.operations import COLUMNS, OPTIONAL_COLUMNS, Operations, no_operations
+from pytest_kmigrate.redaction import redacted
 
 Row = tuple[int, int, int, str, int, int, int, int, int, int, str, bool, str]
 """One operation, its values in the order of COLUMNS."""
@@ -88,6 +89,10 @@ class PartWriter:
         partial = final.with_name(f".{final.name}.partial")
         columns = list(zip(*self._rows, strict=True))
         schema = ARROW_SCHEMA if len(columns) == len(ARROW_SCHEMA) else TRANSACTIONAL_SCHEMA
+        columns = [
+            _without_secrets(column) if field.name in TEXTS else column
+            for column, field in zip(columns, schema, strict=True)
+        ]
         arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
         table = pa.Table.from_arrays(arrays, schema=schema)
         pq.write_table(table, partial, compression="zstd", use_dictionary=TEXTS)
@@ -97,6 +102,12 @@ class PartWriter:
             self._held.append((partial, final))
         else:
             partial.replace(final)
+
+
+def _without_secrets(column: tuple[str, ...]) -> tuple[str, ...]:
+    """Few texts are different, so each is looked at once."""
+    texts = {text: redacted(text) for text in set(column)}
+    return column if all(text == kept for text, kept in texts.items()) else tuple(map(texts.__getitem__, column))
 
 
 def read_operations(folder: Path) -> Operations:

@@ -21,6 +21,7 @@ from pytest_kmigrate.recording.log_digests import GrowingLogs, Logged
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 from pytest_kmigrate.recording.seals import SealedLines, seals_of
 from pytest_kmigrate.recording.writing import json_lines, replace_text
+from pytest_kmigrate.redaction import redacted_values
 
 
 class RunRecorder:
@@ -42,7 +43,7 @@ class RunRecorder:
         lines = (folder.metrics, folder.znodes, folder.client_metadata)
         for parent in (*(each.parent for each in lines), folder.operations, folder.image("x").parent):
             parent.mkdir(parents=True, exist_ok=True)
-        _write_whole(folder.header, {"schema": SCHEMA, **asdict(header)})
+        _write_whole(folder.header, redacted_values({"schema": SCHEMA, **asdict(header)}))
         self._lost: EnvironmentLackError | None = None
         self._history = SealedLines(folder.history)
         self._metrics = SealedLines(folder.metrics)
@@ -103,7 +104,7 @@ class RunRecorder:
         del content["read_from"]
         if image.read_from:
             replace_text(self.folder.image_read_from(label), json_lines(image.read_from))
-        _write_whole(file, content)
+        _write_whole(file, redacted_values(content))
         self.record(SnapshotTaken(label, str(file.relative_to(self.folder.path)), began_ns))
 
     def _append(self, lines: SealedLines, line: Mapping[str, object]) -> None:

@@ -12,6 +12,7 @@ from typing import IO
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.recording.disagreement import Disagreement
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.redaction import redacted_values
 
 Seal = Mapping[str, object]
 """``sha256`` of a file, and the number of its ``lines`` if it was written line by line."""
@@ -32,8 +33,8 @@ class SealedLines:
         return self._file.closed
 
     def append(self, line: Mapping[str, object]) -> None:
-        """Write one line; the operating system has it when this returns, OSError if it does not take it."""
-        text = json.dumps(line, default=str) + "\n"
+        """Write one line without secrets; the system has it when this returns, OSError if it does not take it."""
+        text = json.dumps(redacted_values(line)) + "\n"
         self._file.write(text)
         self._file.flush()
         self._sha256.update(text.encode())

@@ -16,6 +16,7 @@ from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.recording.json_objects import json_object
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.redaction import redacted_values
 
 SESSIONS = "sessions.jsonl"
 """The file in a folder of runs."""
@@ -90,7 +91,8 @@ def _append(runs: Path, line: dict[str, object]) -> None:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
             last = file.read().splitlines()[-1:]
-            file.write(json.dumps({_PREVIOUS: digest_of_line(last[0]) if last else "", **line}).encode() + b"\n")
+            chained = {_PREVIOUS: digest_of_line(last[0]) if last else "", **redacted_values(line)}
+            file.write(json.dumps(chained).encode() + b"\n")
     except OSError as error:
         raise EnvironmentLackError(
             f"{runs / SESSIONS}: it cannot be written: {error.strerror}; make room, or name another by --kmigrate-runs"

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.redaction import redacted_values
 
 
 def json_lines(contents: Iterable[Mapping[str, object]]) -> str:
-    """One JSON object a line."""
-    return "".join(json.dumps(content, default=str) + "\n" for content in contents)
+    """One JSON object a line, without secrets."""
+    return "".join(json.dumps(redacted_values(content)) + "\n" for content in contents)
 
 
 def replace_text(path: Path, text: str) -> None:

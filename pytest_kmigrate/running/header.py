@@ -23,6 +23,8 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder, run_id_of
 from pytest_kmigrate.recording.sessions import Session
 from pytest_kmigrate.recording.sources import harness_digest
+from pytest_kmigrate.redaction import nameless, redacted_id, redacted_values
+from pytest_kmigrate.redaction.known import learn_from, learn_named
 from pytest_kmigrate.running.checkpoints import Checkpoint, Checkpoints
 from pytest_kmigrate.running.standing import Standing
 
@@ -82,10 +84,11 @@ def header_of(
     """The header of a run that starts now; EnvironmentLackError when what it needs cannot be had."""
     is_cold = claim.starts_at is not None and checkpoint is None and standing is None
     artifacts = provider.artifacts(topology)
-    started = datetime.now(UTC)
+    started, test_id = datetime.now(UTC), redacted_id(claim.test_id)
+    _learn(settings, topology, claim)
     return RunHeader(
-        run_id=run_id_of(claim.test_id, settings.seed, started),
-        test_id=claim.test_id,
+        run_id=run_id_of(test_id, settings.seed, started),
+        test_id=test_id,
         seed=settings.seed,
         kafka=_under_test(topology, artifacts),
         topology=topology.name,
@@ -93,34 +96,53 @@ def header_of(
         profile=settings.profile,
         requirements=tuple(claim.requirements),
         started_at=started.isoformat(),
-        extra={
-            "command": list(settings.command),
-            "reproduce": shlex.join(claim.observed)
-            or _reproduce(settings, provider, topology, claim.words or (claim.test_id,), is_cold=is_cold),
-            "topology_digest": topology.digest(),
-            "distribution_digests": {name: each.digest for name, each in artifacts.items()},
-            "distribution_classes": {name: each.classes for name, each in artifacts.items() if each.classes},
-            "images": {name: each.image for name, each in artifacts.items() if each.image},
-            "capabilities": sorted(provider.capabilities),
-            "lacking": dict(sorted(provider.lacking.items())),
-            "facts": dict(provider.facts),
-            "observed": bool(claim.observed),
-            "source_digest": claim.source_digest,
-            "harness_digest": harness_digest(),
-            "pytest_kmigrate": version("pytest-kmigrate"),
-            "python": sys.version.split()[0],
-            "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
-            "commit": settings.commit,
-            "member": list(settings.member),
-            "cold": claim.starts_at is not None and settings.checkpoints is None,
-            "checkpoint": checkpoint.identity if checkpoint else None,
-            "scene": standing.identity if standing else None,
-            "session": settings.session.id if settings.session else None,
-            "host": _host(),
-            "evidence": EVIDENCE,
-            "states": {each.name: list(each.values) for each in document(settings.profile).states if each.values},
-        },
+        extra=redacted_values(
+            {
+                "command": list(settings.command),
+                "reproduce": shlex.join(claim.observed)
+                or _reproduce(settings, provider, topology, claim.words or (claim.test_id,), is_cold=is_cold),
+                **_software(provider, topology, artifacts),
+                "observed": bool(claim.observed),
+                "source_digest": claim.source_digest,
+                "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
+                "commit": settings.commit,
+                "member": list(settings.member),
+                "cold": claim.starts_at is not None and settings.checkpoints is None,
+                "checkpoint": checkpoint.identity if checkpoint else None,
+                "scene": standing.identity if standing else None,
+                "session": settings.session.id if settings.session else None,
+                "host": _host(),
+                "evidence": EVIDENCE,
+                "states": {each.name: list(each.values) for each in document(settings.profile).states if each.values},
+            },
+            instead=nameless,
+        ),
     )
+
+
+def _software(provider: Provider, topology: Topology, artifacts: Mapping[str, Artifact]) -> dict[str, object]:
+    """What runs and what runs it, by digests and versions."""
+    return {
+        "topology_digest": topology.digest(),
+        "distribution_digests": {name: each.digest for name, each in artifacts.items()},
+        "distribution_classes": {name: each.classes for name, each in artifacts.items() if each.classes},
+        "images": {name: each.image for name, each in artifacts.items() if each.image},
+        "capabilities": sorted(provider.capabilities),
+        "lacking": dict(sorted(provider.lacking.items())),
+        "facts": dict(provider.facts),
+        "harness_digest": harness_digest(),
+        "pytest_kmigrate": version("pytest-kmigrate"),
+        "python": sys.version.split()[0],
+    }
+
+
+def _learn(settings: RunSettings, topology: Topology, claim: Claim) -> None:
+    """Know the secrets that the user handed over: a node, a tool or a member may repeat them without their names."""
+    texts = [shlex.join(words) for words in (settings.command, settings.member, claim.words, claim.observed)]
+    learn_from([*texts, settings.commit or "", claim.test_id])
+    learn_named(os.environ)
+    for each in topology.nodes:
+        learn_named(each.properties)
 
 
 def new_folder(runs: Path, header: RunHeader) -> RunFolder:

@@ -38,7 +38,7 @@ from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.pressure import PressureProbe
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 from pytest_kmigrate.procedures.driver import described
-from pytest_kmigrate.recording.hiding import hide_secrets
+from pytest_kmigrate.recording.hiding import hide_secrets, require_no_secret
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import note_end_of_run, note_run
@@ -69,8 +69,13 @@ class Run:
         header: RunHeader,
         checkpoint: Checkpoint | None = None,
         standing: Standing | None = None,
+        *,
+        member: Sequence[str] = (),
     ) -> None:
-        """``checkpoint``: what its cluster is started from; ``standing``: what stands already, after another run."""
+        """``checkpoint``: what its cluster is started from; ``standing``: what stands already, after another run.
+
+        ``member``: the command of members of groups; the header has it without secrets.
+        """
         place = standing.place if standing else 1
         self.place = place
         """Which of the runs on its cluster it is, from 1."""
@@ -79,9 +84,7 @@ class Run:
         self.folder = recorder.folder
         self.zookeeper = zookeeper_client(cluster)
         self.traffic = Traffic(cluster, recorder, place, header.seed)
-        given = header.extra.get("member")
-        command = [str(each) for each in given] if isinstance(given, list) else []
-        self.members = GroupMembers(cluster, recorder, document.members, command)
+        self.members = GroupMembers(cluster, recorder, document.members, member)
         start = standing.start if standing else None
         phase = checkpoint.key.state if checkpoint else start.state if start else None
         scene = scene_of(
@@ -229,7 +232,7 @@ def open_run(
             ) as cluster,
         ):
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
-            run = Run(document(header.profile), cluster, recorder, header, checkpoint)
+            run = Run(document(header.profile), cluster, recorder, header, checkpoint, member=settings.member)
             settings.began(run)
             with live(run, header, claim.conditions):
                 begun()
@@ -299,6 +302,7 @@ def _finish(
         if not is_hidden:
             hide_secrets(folder)
         finish(folder)
+        require_no_secret(folder)
         write_manifest(folder, is_kept=is_kept)
         note_end_of_run(folder, header)
     except (OSError, EnvironmentLackError) as error:

@@ -106,7 +106,7 @@ class SharedCluster:
             ):
                 cluster = self._provisioned(relay, logs, ending)
                 recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
-                run = Run(self._document, cluster, recorder, header, checkpoint)
+                run = Run(self._document, cluster, recorder, header, checkpoint, member=settings.member)
                 run.before_judging = copy_logs
                 settings.began(run)
                 with live(run, header, claim.conditions):
@@ -134,7 +134,8 @@ class SharedCluster:
             _recorded_on(stage.relay, stage.logs, recorder) as copy_logs,
         ):
             recorder.log_files = lambda: {node.name: node.log for node in stage.cluster.nodes()}
-            run = Run(self._document, stage.cluster, recorder, header, standing=standing)
+            member = self._settings.member
+            run = Run(self._document, stage.cluster, recorder, header, standing=standing, member=member)
             run.before_judging = copy_logs
             self._settings.began(run)
             with live(run, header):

@@ -16,7 +16,8 @@ from pytest_kmigrate.catalogue import all_departures, described, requirement
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome, Verdict
-from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, without_secrets
+from pytest_kmigrate.redaction import redacted_values
+from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence
 from pytest_kmigrate.reports.one_run.timeline_lanes import Band, clock, fault_lane, step_lane
 from pytest_kmigrate.reports.one_run.timeline_verdicts import when
 
@@ -120,7 +121,7 @@ def _details(evidence: RunEvidence) -> StatusDetails | None:
     lines = [*reported, *evidence.notices, *([f"again: {again}"] if again else [])]
     red = [check for check in evidence.checks if check.counts and check.outcome is Outcome.VIOLATES]
     is_known = bool(red) and all(check.known_bugs for check in red)
-    return StatusDetails(message=without_secrets("\n".join(lines)), known=is_known or None)
+    return StatusDetails(message=redacted_values("\n".join(lines)), known=is_known or None)
 
 
 def _told(verdict: Verdict, evidence: RunEvidence) -> str:
@@ -181,7 +182,7 @@ def _step(band: Band, at: Callable[[float], int]) -> TestStepResult:
     return TestStepResult(
         name=name,
         status=_STEP_STATUSES.get(band.style, Status.UNKNOWN),
-        statusDetails=StatusDetails(message=without_secrets(band.tip)),
+        statusDetails=StatusDetails(message=redacted_values(band.tip)),
         stage="finished",
         start=at(band.begin_ms),
         stop=at(band.end_ms),
@@ -208,7 +209,7 @@ def _attached(evidence: RunEvidence) -> Iterable[tuple[str, str, str | bytes]]:
         if file.is_file():
             text = file.read_text(encoding="utf-8", errors="replace")
             yield name, _JSON_LINES, "\n".join(_line_without_secrets(line) for line in text.splitlines()) + "\n"
-    header = without_secrets(json.loads(folder.header.read_text(encoding="utf-8")))
+    header = redacted_values(json.loads(folder.header.read_text(encoding="utf-8")))
     yield "run.json", _JSON, json.dumps(header, indent=1)
     for node in evidence.nodes:
         log = _log(evidence, node)
@@ -218,10 +219,10 @@ def _attached(evidence: RunEvidence) -> Iterable[tuple[str, str, str | bytes]]:
 
 def _line_without_secrets(line: str) -> str:
     try:
-        return json.dumps(without_secrets(json.loads(line)), ensure_ascii=False)
+        return json.dumps(redacted_values(json.loads(line)), ensure_ascii=False)
     except ValueError:
         # The last line of an interrupted run.
-        return str(without_secrets(line))
+        return str(redacted_values(line))
 
 
 def _log(evidence: RunEvidence, node: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import Event, EventKind
@@ -15,7 +14,7 @@ from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation, merged
 from pytest_kmigrate.recording.reading import read_header, read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
-from pytest_kmigrate.redaction import redacted, shown
+from pytest_kmigrate.redaction import redacted, redacted_values
 
 _MOST_LOG_BYTES_BEFORE = 65_536
 _LONG_LINE_BYTES = 600
@@ -130,20 +129,9 @@ def read_evidence(folder: RunFolder) -> RunEvidence:
     return RunEvidence(folder, history, checks, tuple(_offsets(folder.history)), tuple(notices))
 
 
-def without_secrets(value: object, key: str = "") -> Any:
-    """Plain values (of JSON) with every text redacted; a sensitive key hides its whole value."""
-    if isinstance(value, str):
-        return shown(key, value)
-    if isinstance(value, Mapping):
-        return {name: without_secrets(each, str(name)) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_secrets(each, key) for each in value]
-    return value
-
-
 def event_text(event: Event) -> str:
     """An event's data as one line, cut where it gets too long for one."""
-    parts = [f"{key}: {_plain(value)}" for key, value in without_secrets(event.data).items() if value not in (None, "")]
+    parts = [f"{key}: {_plain(value)}" for key, value in redacted_values(event.data).items() if value not in (None, "")]
     text = " · ".join(parts)
     return text if len(text) <= _LONGEST_EVENT else f"{text[:_LONGEST_EVENT]}…"
 

@@ -6,8 +6,9 @@ from dataclasses import asdict, replace
 from html import escape
 from pathlib import Path
 
+from pytest_kmigrate.redaction import redacted_values
 from pytest_kmigrate.reports.one_run import timeline_lanes as lanes
-from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, without_secrets
+from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence
 from pytest_kmigrate.reports.one_run.timeline_group import group_lanes
 from pytest_kmigrate.reports.one_run.timeline_legend import legend
 from pytest_kmigrate.reports.one_run.timeline_nodes import node_lanes
@@ -73,7 +74,7 @@ def shown_lanes(evidence: RunEvidence) -> list[lanes.Lane]:
 def drawn(evidence: RunEvidence) -> Mapping[str, object]:
     """What the script draws; its legend is not among it."""
     shown = [asdict(replace(lane, signs={})) for lane in shown_lanes(evidence)]
-    plain: Mapping[str, object] = without_secrets(
+    plain: Mapping[str, object] = redacted_values(
         {
             "end_ms": lanes.ms(evidence.end_ns),
             "bucket_ms": bucket_ms(evidence),

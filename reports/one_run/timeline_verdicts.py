@@ -12,7 +12,8 @@ from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation
-from pytest_kmigrate.reports.one_run.run_evidence import LogSlice, RunEvidence, event_text, without_secrets
+from pytest_kmigrate.redaction import redacted_values
+from pytest_kmigrate.reports.one_run.run_evidence import LogSlice, RunEvidence, event_text
 from pytest_kmigrate.reports.one_run.timeline_lanes import clock, ms
 
 SIGNS = {Outcome.VIOLATES: "✖", Outcome.INCONCLUSIVE: "?", Outcome.CONFORMS: "✓", Outcome.NOT_APPLICABLE: "-"}
@@ -33,7 +34,7 @@ _MOST_EVENTS = 600
 def header(evidence: RunEvidence) -> str:
     """Test, outcome, conditions, and how to run it again."""
     about = evidence.history.header
-    extra = without_secrets(about.extra)
+    extra = redacted_values(about.extra)
     parts = [f"<h1>{_text(about.test_id)} {_outcome(evidence)}</h1>", *_found(evidence)]
     parts += [f'<p class="notice">{_text(notice)}</p>' for notice in evidence.notices]
     parts.append(f"<dl>{_listed(_conditions(evidence))}</dl>")
@@ -300,4 +301,4 @@ def _is_shown(event: Event) -> bool:
 
 
 def _text(value: object) -> str:
-    return escape(str(without_secrets(str(value))))
+    return escape(str(redacted_values(str(value))))

@@ -28,8 +28,13 @@ def typical(kind: EventKind, **known: Any) -> EventData:
     candidates = _classes_of(kind)
     for each in candidates:
         if known.keys() <= {field.name for field in fields(each)}:
-            return each(**{**_plain_fields(each), **known})
+            return typical_of(each, **known)
     raise LookupError(f"{kind}: expected fields of {', '.join(each.__name__ for each in candidates)}; got {known}")
+
+
+def typical_of(data: type[EventData], /, **known: Any) -> EventData:
+    """An event of this dataclass with these fields."""
+    return data(**{**_plain_fields(data), **known})
 
 
 @cache

@@ -27,7 +27,7 @@ from pytest_kmigrate.analysis.schemas.columns import (
     UNKNOWN,
 )
 from pytest_kmigrate.analysis.schemas.foreign import FOREIGN_ROWS
-from pytest_kmigrate.redaction import redacted
+from pytest_kmigrate.redaction import nameless, redacted
 
 _READERS: dict[str, Callable[[str], Reading]] = {
     "junit": read_junit,
@@ -154,7 +154,7 @@ def _unread(folder: str, file: str, unread: Unread) -> _Row:
 def _presentable(row: Mapping[str, object], shown: Iterable[str]) -> _Row:
     """A row without secrets in what people see, and without halves of characters, which JSON can hold and no table."""
     safe: _Row = {k: v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for k, v in row.items()}
-    return {**safe, **{name: redacted(text) for name in shown if isinstance(text := safe.get(name), str)}}
+    return {**safe, **{name: redacted(text, nameless) for name in shown if isinstance(text := safe.get(name), str)}}
 
 
 def _neutral(test_id: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.analysis.schemas.columns import UNKNOWN
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.redaction import shown
+from pytest_kmigrate.redaction import nameless, shown
 
 OWN = ("profile", "provider", "kafka", "topology", "fault", "phase")
 """Names of conditions that have a column of their own; any other label stands in the column ``topology``."""
@@ -30,7 +30,7 @@ class Label:
             return host
         if self.source.startswith(_PROPERTY):
             key = self.source.removeprefix(_PROPERTY)
-            return shown(key, properties.get(key, ""))
+            return shown(key, properties.get(key, ""), nameless)
         found = _pattern(self.source.removeprefix(_FOLDER)).search(f"/{folder}/")
         return found[1] if found else ""
 

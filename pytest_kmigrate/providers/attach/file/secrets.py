@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.providers.attach.file.format import Reference
+from pytest_kmigrate.redaction.known import learn
 
 _WITHIN_S = 30
 
@@ -24,6 +25,7 @@ def fetched(reference: Reference, key: str, file: Path) -> str:
         found, place = _output(reference.command), f"the command {reference.command[0]}"
     if not found:
         raise WrongUseError(f"{file}: {key}: expected a secret in {place}, got none; put it there")
+    learn([found])
     return found
 
 

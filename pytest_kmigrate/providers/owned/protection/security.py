@@ -40,6 +40,7 @@ from pytest_kmigrate.providers.owned.protection.zookeeper import (
     tls_of_client,
     tls_of_server,
 )
+from pytest_kmigrate.redaction.known import learn
 
 ADMIN = "admin"
 ANONYMOUS = "ANONYMOUS"
@@ -206,7 +207,9 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
     login = new_zookeeper_login(folder) if security.zookeeper_login else None
     if security.zookeeper_tls:
         login = login_by_certificate()
-    return Protection(security, folder, signs_tokens, zookeeper=login)
+    made = Protection(security, folder, signs_tokens, zookeeper=login)
+    learn((made.scram_password, made.plain_password, made.token_secret), is_of_cluster=True)
+    return made
 
 
 def client_file(protection: Protection, scratch: Path) -> Path | None:

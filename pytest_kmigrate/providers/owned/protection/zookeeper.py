@@ -14,6 +14,7 @@ from kazoo.client import KazooClient
 
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.owned.protection.certificates import write_private
+from pytest_kmigrate.redaction.known import learn
 
 USER = "kafka"
 """The principal in Kafka's ACLs on znodes: ``sasl:kafka``."""
@@ -49,19 +50,26 @@ class ZookeeperLogin:
 
 def new_zookeeper_login(folder: Path) -> ZookeeperLogin:
     """A login with passwords of its own, its files in ``folder``."""
-    password = secrets.token_hex(_PASSWORD_BYTES)
+    password = _new_password()
     server = f'Server {{\n  {_MODULE}\n  user_{USER}="{password}";\n}};\n'
     client = f'Client {{\n  {_MODULE}\n  username="{USER}"\n  password="{password}";\n}};\n'
     return ZookeeperLogin(
         write_private(folder.absolute() / "zookeeper-server.jaas", server),
         write_private(folder.absolute() / "zookeeper-client.jaas", client),
-        secrets.token_hex(_PASSWORD_BYTES),
+        _new_password(),
     )
 
 
 def login_by_certificate() -> ZookeeperLogin:
     """A login of Kafka without any file: only the superuser has a password."""
-    return ZookeeperLogin(None, None, secrets.token_hex(_PASSWORD_BYTES))
+    return ZookeeperLogin(None, None, _new_password())
+
+
+def _new_password() -> str:
+    """A password that no artefact of a run will have."""
+    password = secrets.token_hex(_PASSWORD_BYTES)
+    learn([password], is_of_cluster=True)
+    return password
 
 
 def tls_of_server(port: int, name: str, key_store: Path, trust_store: Path) -> dict[str, str]:

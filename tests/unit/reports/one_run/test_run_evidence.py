@@ -57,7 +57,7 @@ def test_no_secret_reaches_a_report(tmp_path: Path) -> None:
 def test_without_redaction_the_secrets_would_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted defect: the same run through reports that do not redact does show them."""
     monkeypatch.setattr(run_evidence, "redacted", lambda text: text)
-    monkeypatch.setattr(run_evidence, "shown", lambda _, text: text)
+    monkeypatch.setattr(run_evidence, "redacted_values", lambda values: values)
     folder = _run_with_secrets(tmp_path)
 
     write_run_reports(folder)
