@@ -17,6 +17,7 @@ __all__ = [
     "hashed",
     "is_sensitive",
     "line_with_secret",
+    "log_without_secrets",
     "nameless",
     "redacted",
     "redacted_id",
@@ -111,6 +112,14 @@ def without_secrets(log: bytes) -> Iterator[tuple[int, bytes]]:
             fitting = hidden if len(hidden.encode()) <= len(content) else STAND_IN.sub("***", hidden)
             yield begin, fitting.encode()[: len(content)].ljust(len(content))
         begin += len(line)
+
+
+def log_without_secrets(log: bytes) -> bytes:
+    """A log with each line as ``without_secrets`` leaves it."""
+    hidden = bytearray(log)
+    for begin, line in without_secrets(log):
+        hidden[begin : begin + len(line)] = line
+    return bytes(hidden)
 
 
 _SHORTEST = 6

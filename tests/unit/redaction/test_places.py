@@ -5,6 +5,7 @@ folder of runs is looked at.
 """
 
 import base64
+import hashlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,11 +24,12 @@ from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.fake import FakeCluster, FakeProvider
 from pytest_kmigrate.recording.hiding import contents, require_no_secret
+from pytest_kmigrate.recording.log_digests import GrowingLogs
 from pytest_kmigrate.recording.operation_parts import PartWriter
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import Session, begin_session
-from pytest_kmigrate.redaction import redacted_id
+from pytest_kmigrate.redaction import log_without_secrets, redacted_id
 from pytest_kmigrate.redaction.known import forget_all, learn
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Claim, RunSettings, open_run
@@ -240,3 +242,12 @@ def test_what_is_packed_is_looked_at(tmp_path: Path, name: str) -> None:
         (tmp_path / name).touch()
     with pytest.raises(EnvironmentLackError, match="expected no secret"):
         require_no_secret(RunFolder(tmp_path))
+
+
+def test_the_digest_of_a_log_opens_no_secret_of_it(tmp_path: Path) -> None:
+    """It is of what stays: the digest of a line with a password would show which word of a dictionary it is."""
+    log = tmp_path / "server.log"
+    log.write_bytes(b"INFO x.password=changeit (x.Y)\n")
+    digest = GrowingLogs().look({"broker-0": log}, {}, all_of_it=True).digests["broker-0"]
+    assert digest != hashlib.sha256(log.read_bytes()).hexdigest()
+    assert digest == hashlib.sha256(log_without_secrets(log.read_bytes())).hexdigest()
