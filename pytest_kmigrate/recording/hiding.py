@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.redaction import without_secrets
 from pytest_kmigrate.redaction.known import known_in
+from pytest_kmigrate.redaction.logs import without_secrets
 
 
 def hide_secrets(folder: RunFolder) -> None:

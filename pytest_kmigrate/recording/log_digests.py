@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.recording.disagreement import Disagreement
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.redaction import log_without_secrets
+from pytest_kmigrate.redaction.logs import log_without_secrets
 
 _LEAST_BYTES = 16 * 2**10
 """A log that has grown by less waits for its next digest, unless all that there is is wanted."""

@@ -5,19 +5,18 @@ A stand-in takes the place of each. Redacting twice changes nothing.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pytest_kmigrate.redaction.forms import HINTS, is_flag, is_sensitive, secrets_of
+from pytest_kmigrate.redaction.forms import has_hint, is_flag, is_sensitive, secrets_of
 from pytest_kmigrate.redaction.known import known_replaced
-from pytest_kmigrate.redaction.stand_in import HIDDEN, STAND_IN, hashed, nameless, scram_digest
+from pytest_kmigrate.redaction.stand_in import HIDDEN, hashed, nameless, scram_digest
 
 __all__ = [
     "HIDDEN",
     "hashed",
     "is_sensitive",
     "line_with_secret",
-    "log_without_secrets",
     "nameless",
     "redacted",
     "redacted_id",
@@ -25,7 +24,6 @@ __all__ = [
     "redacted_values",
     "scram_digest",
     "shown",
-    "without_secrets",
 ]
 
 _SCRAM = re.compile(
@@ -70,7 +68,7 @@ def redacted_values(value: object, key: str = "", instead: Callable[[str], str] 
 def redacted(text: str, instead: Callable[[str], str] = hashed) -> str:
     """Any text - a log line, a znode, a properties file - without its secrets."""
     text = known_replaced(text, instead)
-    if len(text) < _SHORTEST or not _has_hint(text):
+    if len(text) < _SHORTEST or not has_hint(text):
         return text
     text = _PEM.sub(lambda match: f"[redacted {match[1]}]", text)
     text = _SCRAM.sub(lambda match: f"digest={scram_digest(match[1], match[2], match[3])},iterations={match[4]}", text)
@@ -89,7 +87,7 @@ def line_with_secret(text: str, *, is_json: bool = False) -> int | None:
     there, and its escape would not.
     """
     for number, line in enumerate(text.splitlines(), 1):
-        if not _has_hint(line):
+        if not has_hint(line):
             continue
         content = _ESCAPE.sub(_unescaped, line) if is_json else line
         if redacted(content) != content:
@@ -97,38 +95,8 @@ def line_with_secret(text: str, *, is_json: bool = False) -> int | None:
     return None
 
 
-def without_secrets(log: bytes) -> Iterator[tuple[int, bytes]]:
-    """Each line of a log that has a secret: where it begins, and the line without it, as many bytes as it had.
-
-    What stands for a short secret may be longer: then it is stars.
-    """
-    begin, folded = 0, log.decode("utf-8", errors="replace").casefold()
-    hints = [hint for hint in HINTS if hint in folded]
-    for line in log.splitlines(keepends=True):
-        content = line.rstrip(b"\r\n")
-        text = content.decode("utf-8", errors="replace")
-        hidden = redacted(text) if _has_hint(text, hints) else known_replaced(text)
-        if hidden != text:
-            fitting = hidden if len(hidden.encode()) <= len(content) else STAND_IN.sub("***", hidden)
-            yield begin, fitting.encode()[: len(content)].ljust(len(content))
-        begin += len(line)
-
-
-def log_without_secrets(log: bytes) -> bytes:
-    """A log with each line as ``without_secrets`` leaves it."""
-    hidden = bytearray(log)
-    for begin, line in without_secrets(log):
-        hidden[begin : begin + len(line)] = line
-    return bytes(hidden)
-
-
 _SHORTEST = 6
 """No form of a secret is shorter than this, its name included."""
-
-
-def _has_hint(text: str, hints: Sequence[str] = HINTS) -> bool:
-    folded = text.casefold()
-    return any(hint in folded for hint in hints)
 
 
 def _redacted_mapping(value: Mapping[object, object], instead: Callable[[str], str]) -> dict[object, object]:

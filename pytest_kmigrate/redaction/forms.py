@@ -3,7 +3,7 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 NAMES = (
     r"(?:(?:(?:api|access|account|private|secret|master|encryption|signing|shared|auth|keystore|stored|server|client)"
@@ -54,6 +54,7 @@ _LONGEST_NAME = 100
 _MOST_ESCAPES = 3
 _ESCAPE = re.compile(r"""\\([\\"'nrt/])""")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+_OPEN = re.compile(rf"""(?:{NAMES}(?:\\*["'`])?,?\s*(?:[:=]\s*(?:[|>][+-]?)?)?|\\)\s*\Z""", re.IGNORECASE)
 _IN_NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 _LOGIN_IN_URL = r"://(?!(?:hidden|sha256):[0-9a-f]{12}@)[^\s/:@\"']*:([^\s@\"'<>]+)(?=@[^\s@]*(?:[\s\"'<>]|$))"
@@ -135,6 +136,17 @@ HINTS = tuple(
 
 Span = tuple[int, int]
 """Where a secret begins in a text, and where it ends."""
+
+
+def has_hint(text: str, hints: Iterable[str] = HINTS) -> bool:
+    """Whether a form of a secret may be in a text; ``hints``: those in a larger text, of which it is a part."""
+    folded = text.casefold()
+    return any(hint in folded for hint in hints)
+
+
+def goes_on(line: str) -> bool:
+    """Whether a line ends with the name of a secret, or with a mark that its value goes on in the next line."""
+    return _OPEN.search(line[-_LONGEST_NAME:]) is not None
 
 
 def secrets_of(text: str) -> list[Span]:

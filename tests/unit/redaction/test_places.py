@@ -29,8 +29,9 @@ from pytest_kmigrate.recording.operation_parts import PartWriter
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import Session, begin_session
-from pytest_kmigrate.redaction import log_without_secrets, redacted_id
+from pytest_kmigrate.redaction import redacted_id
 from pytest_kmigrate.redaction.known import forget_all, learn
+from pytest_kmigrate.redaction.logs import log_without_secrets
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Claim, RunSettings, open_run
 from tests.unit.fakes import topology
@@ -122,7 +123,7 @@ def _plant_in_logs(folder: RunFolder, planted: Planted) -> None:
         file = folder.log_folder("broker-0") / name
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as log:
-            log.writelines(f"{text}\n" for text in planted.every(f"log {name}", OF_ONE_LINE))
+            log.writelines(f"{text}\n" for text in planted.every(f"log {name}"))
 
 
 class _Told(FakeProvider):
@@ -192,7 +193,8 @@ def test_without_redaction_each_place_would_have_it(tmp_path: Path, monkeypatch:
     """The planted defect: the same run in which nothing is recognized has each form in each place."""
     for room in ("redaction", "redaction.known"):
         monkeypatch.setattr(f"pytest_kmigrate.{room}.secrets_of", lambda _: [])
-    monkeypatch.setattr("pytest_kmigrate.redaction._has_hint", lambda *_: False)
+    for room in ("redaction", "redaction.logs"):
+        monkeypatch.setattr(f"pytest_kmigrate.{room}.has_hint", lambda *_: False)
     monkeypatch.setattr("pytest_kmigrate.redaction.is_flag", lambda _: False)
     planted = Planted()
     found = {each.rpartition(": ")[0] for each in planted.found_in(_run(tmp_path, planted, "--password X"))}

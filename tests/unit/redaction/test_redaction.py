@@ -1,6 +1,7 @@
 """Secrets never reach an artefact, and what replaces them still compares."""
 
 import json
+import re
 
 import pytest
 
@@ -12,8 +13,8 @@ from pytest_kmigrate.redaction import (
     redacted_properties,
     scram_digest,
     shown,
-    without_secrets,
 )
+from pytest_kmigrate.redaction.logs import log_without_secrets, without_secrets
 
 SECRET = "hunter2-XyZ"
 JAAS = f'org.apache.kafka.common.security.scram.ScramLoginModule required username="bob" password="{SECRET}";'
@@ -169,3 +170,33 @@ def test_a_log_keeps_its_length_without_its_secrets(secret: str) -> None:
     assert (len(hidden), hidden[: len(before)], hidden[-len(after) :]) == (len(log), before, after)
     assert secret not in line.decode().removeprefix("INFO Updating x.password=").partition(" ")[0]
     assert list(without_secrets(hidden)) == []
+
+
+@pytest.mark.parametrize("ending", ["-----END PRIVATE KEY-----", ""])
+def test_a_key_in_a_log_is_hidden_to_its_end(ending: str) -> None:
+    """It has many lines, and the log goes on behind it, also where the key was cut off."""
+    key = f"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\nBgkqhkiG9w0B\n{ending}\n"
+    log = f"INFO a\n{key}[2026-01-01] INFO b (x.Y)\n".encode()
+    hidden = log_without_secrets(log)
+    assert len(hidden) == len(log)
+    assert not re.search(b"MIIE|Bgkqh", hidden)
+    assert (hidden.splitlines()[0], hidden.splitlines()[-1]) == (b"INFO a", b"[2026-01-01] INFO b (x.Y)")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "sasl.jaas.config=org.x.ScramLoginModule required \\\n  username=a password=xyzzy;",
+        '{\n "name": "DB_PASSWORD",\n "value": "xyzzy"\n}',
+        "- name: DB_PASSWORD\n  value: xyzzy",
+        "db:\n  password: |\n    xyzzy",
+        "db:\n  password: >-\n    xyzzy",
+    ],
+)
+def test_a_value_in_the_next_line_of_a_log_is_hidden(lines: str) -> None:
+    """Configurations are logged as they were written."""
+    log = f"INFO it has\n{lines}\nINFO and went on\n".encode()
+    hidden = log_without_secrets(log)
+    assert (len(hidden), hidden.count(b"\n")) == (len(log), log.count(b"\n"))
+    assert b"xyzzy" not in hidden
+    assert b"\nINFO and went on\n" in hidden

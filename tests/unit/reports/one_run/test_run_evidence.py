@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.recording import recorder, seals
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.reports.one_run import run_evidence
+from pytest_kmigrate.reports.one_run import run_evidence, timeline, timeline_verdicts
 from pytest_kmigrate.reports.one_run.run_evidence import read_evidence
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.reports.one_run.timeline import timeline_page
@@ -33,6 +34,13 @@ def test_the_log_is_shown_up_to_the_moment_and_no_further_than_the_next_event(tm
     assert "line of much later" not in log
 
 
+@pytest.fixture
+def _recorded_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An earlier release recorded less redacted; its folders have reports, too."""
+    monkeypatch.setattr(seals, "redacted_values", lambda values: values)
+    monkeypatch.setattr(recorder, "hide_secrets", lambda _: None)
+
+
 def _run_with_secrets(folder: Path) -> RunFolder:
     run = faulty_run(folder)
     run.log("controller-3000", f"x\nssl.keystore.password=hunter2\n{PEM[:40]}")
@@ -43,6 +51,7 @@ def _run_with_secrets(folder: Path) -> RunFolder:
     return run.end(3000, lost(2150))
 
 
+@pytest.mark.usefixtures("_recorded_as_it_comes")
 def test_no_secret_reaches_a_report(tmp_path: Path) -> None:
     """Passwords in logs and events, and a key across the moment, are in neither the page nor Allure's files."""
     folder = _run_with_secrets(tmp_path)
@@ -54,10 +63,12 @@ def test_no_secret_reaches_a_report(tmp_path: Path) -> None:
     assert not [text for text in texts if re.search("hunter2|MIIEvQ|BgkqhkiG", text)]
 
 
+@pytest.mark.usefixtures("_recorded_as_it_comes")
 def test_without_redaction_the_secrets_would_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted defect: the same run through reports that do not redact does show them."""
     monkeypatch.setattr(run_evidence, "redacted", lambda text: text)
-    monkeypatch.setattr(run_evidence, "redacted_values", lambda values: values)
+    for room in (run_evidence, timeline, timeline_verdicts):
+        monkeypatch.setattr(room, "redacted_values", lambda values: values)
     folder = _run_with_secrets(tmp_path)
 
     write_run_reports(folder)
