@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from pytest_kmigrate.cli import attaching, bugs, certificates, clusters, consumers, machine, runs
+from pytest_kmigrate.cli import attaching, bugs, certificates, clusters, consumers, machine, runs, topologies
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.extras import extras_named
@@ -70,6 +70,7 @@ for _command in (
 ):
     app.command()(_command)
 app.add_typer(consumers.app, name="consumers")
+app.add_typer(topologies.app, name="topology")
 
 
 def main() -> None:

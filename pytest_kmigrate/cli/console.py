@@ -39,7 +39,9 @@ _LONGEST_NAME = 50
 """Characters of a first column that is never folded."""
 
 
-def show(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
+def show(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None, *, to_stderr: bool = False
+) -> None:
     """A table; a cell that is the name of an outcome gets its colour."""
     listed = [list(row) for row in rows]
     heading = _shown(title, "italic") if title else None
@@ -49,7 +51,7 @@ def show(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | Non
     table.columns[0].min_width = min(longest, _LONGEST_NAME)
     for row in listed:
         table.add_row(*(_shown(cell, COLOURS.get(cell, "")) for cell in row))
-    _console().print(table)
+    _console(to_stderr=to_stderr).print(table)
 
 
 class _Terminal(Console):

@@ -3,7 +3,7 @@
 import copy
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,6 +49,7 @@ __all__ = [
     "json_schema_text",
     "load",
     "meant_by",
+    "mistakes_of",
     "parsed",
     "shipped",
     "text_of",
@@ -177,6 +178,11 @@ def validated(of: type[File], tables: Tables, path: Path, text: str) -> File:
         return of.model_validate(document)
     except ValidationError as error:
         raise TopologyError(str(path), _problems(mistakes_in(error, tables), document)) from None
+
+
+def mistakes_of(document: Mapping[str, Any]) -> list[Mistake]:
+    """All mistakes of a topology that is no file yet."""
+    return _checked(copy.deepcopy(dict(document)))[1]
 
 
 def _problems(mistakes: Iterable[Mistake], document: dict[str, Any]) -> list[str]:

@@ -1,0 +1,106 @@
+"""The security of a draft: protocols of listeners, the authorizer, and ZooKeeper's logins and ACLs."""
+
+from typing import Any
+
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.topology.importing import names
+from pytest_kmigrate.topology.importing.draft import Draft
+from pytest_kmigrate.topology.importing.found import FoundNode, Setting
+from pytest_kmigrate.topology.importing.listeners import Listeners, controller_in, listeners_in, logins_left
+from pytest_kmigrate.topology.importing.versions import numbers
+
+_AUTHORIZED_FROM = "3.5.0"
+"""A broker of an earlier release refuses to migrate with an authorizer."""
+_PLAINTEXT = "PLAINTEXT"
+
+
+def protect(draft: Draft, *, has_zookeeper: bool) -> None:
+    """Write ``[security]``, unless it would say what holds anyway."""
+    brokers = draft.found.of(Role.BROKER, Role.COMBINED)
+    for node in draft.found.of(Role.BROKER, Role.COMBINED, Role.CONTROLLER):
+        logins_left(node, draft.notes)
+    table: dict[str, Any] = {}
+    if brokers:
+        _listeners(draft, listeners_in(brokers[0], draft.notes), table)
+        _note_others(draft, brokers)
+    _authorizer(draft, table)
+    if has_zookeeper:
+        _zookeeper(draft, table)
+    if table:
+        draft.document["security"] = table
+
+
+def _listeners(draft: Draft, found: Listeners, table: dict[str, Any]) -> None:
+    controllers = [controller_in(node.properties) for node in draft.found.of(Role.CONTROLLER)]
+    controller = next((each for each in controllers if each), None) or found.controller
+    internal = found.internal.value if found.internal else _PLAINTEXT
+    client = found.client.value if found.client else internal
+    has_controllers = Role.CONTROLLER in draft.document or Role.COMBINED in draft.document
+    if has_controllers and controller is None and internal != _PLAINTEXT:
+        draft.notes.assume("security.listeners.controller", "controllers are protected as brokers are among themselves")
+    of_controllers = (controller.value if controller else internal) if has_controllers else client
+    if client != _PLAINTEXT or internal != _PLAINTEXT or of_controllers != _PLAINTEXT:
+        table["protocol"] = client
+    own = {"internal": internal, "controller": of_controllers}
+    different = {key: value for key, value in own.items() if value != client}
+    if different:
+        table["listeners"] = different
+    if found.extra:
+        table["extra_listeners"] = {name: each.value for name, each in found.extra.items()}
+    draft.take("[security]", *dict.fromkeys((found.internal, found.client, controller)))
+
+
+def _note_others(draft: Draft, brokers: tuple[FoundNode, ...]) -> None:
+    """Note brokers whose listeners differ from those of the first."""
+    first = brokers[0].properties.get(names.PROTOCOLS)
+    for node in brokers[1:]:
+        own = node.properties.get(names.PROTOCOLS)
+        if own and first and own.value != first.value:
+            draft.notes.leave(own.origin, f"all brokers here have the listeners of one, {brokers[0].origin}")
+
+
+def _authorizer(draft: Draft, table: dict[str, Any]) -> None:
+    found = [node.properties[names.AUTHORIZER] for node in draft.found.nodes if names.AUTHORIZER in node.properties]
+    classes = [each for each in found if each.value]
+    if not classes:
+        return
+    table["authorizer"] = True
+    foreign = [each for each in classes if each.value not in names.KAFKA_AUTHORIZERS]
+    for each in foreign:
+        draft.notes.leave(each.origin, "a class of jars that are not here")
+        draft.notes.assume("security.authorizer", "Kafka's own authorizer takes the place of one that is not here")
+    draft.take("security.authorizer", *(each for each in classes if each not in foreign))
+    release = numbers(str(draft.document["kafka"]))
+    if "zookeeper" in draft.document and release and release < numbers(_AUTHORIZED_FROM):
+        table["authorizer_since"] = _AUTHORIZED_FROM
+        text = f"before {_AUTHORIZED_FROM} a broker with an authorizer refuses to migrate: left out there"
+        draft.notes.assume("security.authorizer_since", text)
+
+
+def _zookeeper(draft: Draft, table: dict[str, Any]) -> None:
+    nodes = draft.found.nodes
+    tls = _set(nodes, names.ZOOKEEPER_TLS)
+    acls = _set(nodes, names.ZOOKEEPER_ACLS)
+    logins = [
+        setting
+        for node in draft.found.of(Role.ZOOKEEPER)
+        for name, setting in node.properties.items()
+        if name.startswith("authProvider.") and ("sasl" in name.lower() or "sasl" in setting.value.lower())
+    ]
+    if tls:
+        table["zookeeper"] = "SSL"
+        draft.take("security.zookeeper", *tls)
+    elif logins or acls:
+        table["zookeeper"] = "SASL"
+        draft.take("security.zookeeper", *logins)
+        if not logins:
+            draft.notes.assume("security.zookeeper", "ACLs on znodes name a login: SASL is taken")
+    if acls:
+        table["zookeeper_acls"] = True
+        draft.take("security.zookeeper_acls", *acls)
+
+
+def _set(nodes: tuple[FoundNode, ...], name: str) -> list[Setting]:
+    """The settings of a truth that are true."""
+    found = [node.properties[name] for node in nodes if name in node.properties]
+    return [each for each in found if each.value.lower() == "true"]
