@@ -1,19 +1,39 @@
 """Which properties a topology takes over as they are, and why it leaves the others."""
 
 import re
+from collections.abc import Mapping
 
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.redaction import is_sensitive
 from pytest_kmigrate.topology.importing import names
 from pytest_kmigrate.topology.importing.found import Setting
 
-UNDERSTOOD = frozenset({
-    names.NODE_ID, names.BROKER_ID, names.PROCESS_ROLES, names.ZOOKEEPER_CONNECT, names.VOTERS, names.MIGRATION,
-    names.BOOTSTRAP_CONTROLLERS, names.LOG_DIRS, "log.dir", names.LISTENERS, names.PROTOCOLS, names.INTER_BROKER,
-    names.INTER_BROKER_PROTOCOL, names.CONTROLLER_LISTENERS, names.CONTROL_PLANE, names.AUTHORIZER, names.MECHANISMS,
-    names.CLIENT_AUTH, names.ZOOKEEPER_TLS, names.ZOOKEEPER_ACLS, "sasl.mechanism.inter.broker.protocol",
-})  # fmt: skip
-"""Properties that other keys of a topology stand for."""
+_SECURITY = "[security]"
+STANDS_FOR: Mapping[str, str] = {
+    names.NODE_ID: "ids",
+    names.BROKER_ID: "ids",
+    names.PROCESS_ROLES: "[combined], [controller] or mode",
+    names.VOTERS: "[controller]",
+    names.BOOTSTRAP_CONTROLLERS: "[controller]",
+    names.ZOOKEEPER_CONNECT: "[zookeeper]",
+    names.MIGRATION: "controller.start",
+    names.LOG_DIRS: "log_dirs",
+    names.LOG_DIR: "log_dirs",
+    names.LISTENERS: _SECURITY,
+    names.PROTOCOLS: _SECURITY,
+    names.INTER_BROKER: _SECURITY,
+    names.INTER_BROKER_PROTOCOL: _SECURITY,
+    names.CONTROLLER_LISTENERS: _SECURITY,
+    names.CONTROL_PLANE: _SECURITY,
+    names.AUTHORIZER: "security.authorizer",
+    names.MECHANISMS: _SECURITY,
+    names.MECHANISM_OF_BROKERS: _SECURITY,
+    names.CLIENT_AUTH: _SECURITY,
+    names.ZOOKEEPER_TLS: "security.zookeeper",
+    names.ZOOKEEPER_ACLS: "security.zookeeper_acls",
+}
+"""Properties in whose place a topology has keys of its own."""
+_LOGIN_AT_ZOOKEEPER = re.compile(r"authProvider\..*")
 _OF_LISTENER = re.compile(r"listener\.name\.[^.]+\.(sasl\.enabled\.mechanisms|ssl\.client\.auth)")
 _CARRIED = re.compile(
     r"default\.replication\.factor|min\.insync\.replicas|num\.partitions|compression\.type|message\.max\.bytes"
@@ -58,7 +78,10 @@ _WHYS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"confluent\..*|metric(s\.|\.reporters).*|kafka\.metrics\..*|.*telemetry.*|cruise\.control\..*", _JARS),
         (r"auto\.include\.jmx\.reporter|remote\.log\..*|r[ls]m\..*", _JARS),
         (r"super\.users", "a cluster here has logins of its own"),
-        (r"authProvider\..*|requireClientAuthScheme|(ssl|sasl|jaas).*|zookeeper\.(ssl|sasl|client).*", _LOGINS),
+        (
+            r"requireClientAuthScheme|sessionRequire.*|enforce\.auth.*|(ssl|sasl|jaas).*|zookeeper\.(ssl|sasl|client).*",
+            _LOGINS,
+        ),
         (r"(listener\.name\..*\.)?(sasl|ssl|security|principal)\..*|password\..*|delegation\.token\..*", _LOGINS),
         (r".*\.class(\.name|es|path)?|.*interceptor.*|.*\.classname|quota\.callback.*", _CLASSES),
         (r"log\.(retention|cleanup|cleaner)\..*|log\.message\.format\.version|delete\.records\..*", _RECORDS),
@@ -75,7 +98,7 @@ def why_left(name: str, setting: Setting, role: Role) -> str:
     """Why a property is not taken over; empty for one that is, or that other keys stand for."""
     if is_sensitive(name) or is_sensitive(name.replace("_", ".")):
         return "secret"
-    if name in UNDERSTOOD or _OF_LISTENER.fullmatch(name):
+    if stands_for(name):
         return ""
     if "${" in setting.value or "{{" in setting.value:
         return "a placeholder that was not filled in"
@@ -88,6 +111,8 @@ def why_left(name: str, setting: Setting, role: Role) -> str:
     )
 
 
-def is_carried(name: str) -> bool:
-    """Whether a property that is not left goes into the table of properties."""
-    return name not in UNDERSTOOD and not _OF_LISTENER.fullmatch(name)
+def stands_for(name: str) -> str:
+    """The key that a topology has in place of a property; empty for one that it takes over as it is, or leaves."""
+    if _LOGIN_AT_ZOOKEEPER.fullmatch(name):
+        return STANDS_FOR[names.ZOOKEEPER_TLS]
+    return STANDS_FOR.get(name, _SECURITY if _OF_LISTENER.fullmatch(name) else "")

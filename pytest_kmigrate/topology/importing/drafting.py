@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.importing import names
-from pytest_kmigrate.topology.importing.carried import is_carried, why_left
+from pytest_kmigrate.topology.importing.carried import stands_for, why_left
 from pytest_kmigrate.topology.importing.clusters import chroot, ids_of, must_be_one, servers, voters
 from pytest_kmigrate.topology.importing.draft import Draft, Wish
 from pytest_kmigrate.topology.importing.found import Found, FoundNode, Setting
@@ -41,6 +41,7 @@ def drafted(found: Found, wish: Wish) -> Draft:
     _disks(draft, ids, has_zookeeper=has_zookeeper)
     _properties(draft, ids, has_zookeeper=has_zookeeper)
     protect(draft, has_zookeeper=has_zookeeper)
+    _note_the_rest(draft)
     return draft
 
 
@@ -86,7 +87,7 @@ def _by_level(draft: Draft, *, has_zookeeper: bool) -> str:
     release = of_kafka(levels[0].value) if levels else None
     if release and numbers(release) >= _PROTOCOL_FROM:
         release, _ = nearest(".".join(release.split(".")[:2]), has_zookeeper=has_zookeeper)
-        draft.notes.assume("kafka", f"{release} taken, the last release of the line of its protocol, as no file names one")
+        draft.notes.assume("kafka", f"{release} taken, the last one of its protocol, as no file names a release")
         return release
     draft.notes.assume("kafka", f"{DEFAULT} taken, as no file names a release; --kafka chooses another")
     return DEFAULT
@@ -110,7 +111,7 @@ def _zookeeper(draft: Draft, ids: list[int]) -> None:
     paths = [each for each in connects if chroot(each.value)]
     if paths:
         table["chroot"] = chroot(paths[0].value)
-        draft.take("zookeeper.chroot", paths[0])
+        draft.take("zookeeper.chroot", *paths)
 
 
 def _of_voters(draft: Draft, key: str, count: int) -> int:
@@ -185,7 +186,9 @@ def _disks(draft: Draft, ids: dict[Role, list[int]], *, has_zookeeper: bool) -> 
     release = numbers(str(draft.document["kafka"]))
     is_too_old = has_zookeeper and release and release < _DISKS_MIGRATE_FROM
     for role in (Role.BROKER, Role.COMBINED):
-        disks = [node.properties.get(names.LOG_DIRS) or node.properties.get("log.dir") for node in draft.found.of(role)]
+        disks = [
+            node.properties.get(names.LOG_DIRS) or node.properties.get(names.LOG_DIR) for node in draft.found.of(role)
+        ]
         counts = [_count(draft, f"{role}.log_dirs", each, is_too_old=bool(is_too_old)) for each in disks]
         if len(set(counts)) == 1 and counts[0] > 1 and role in draft.document:
             draft.table(role)["log_dirs"] = counts[0]
@@ -236,9 +239,18 @@ def _kept(draft: Draft, node: FoundNode) -> dict[str, Setting]:
             why = _why_protocol(draft, node, setting)
         if why:
             draft.notes.leave(setting.origin, why)
-        elif is_carried(name):
+        elif not stands_for(name):
             kept[name] = setting
     return kept
+
+
+def _note_the_rest(draft: Draft) -> None:
+    """Note each property that a key of the topology stands for, and that no step has mentioned."""
+    mentioned = {each.origin for each in draft.taken} | {each.origin for each in draft.notes.left}
+    for node in draft.found.nodes:
+        for name, setting in node.properties.items():
+            if stands_for(name) and setting.origin not in mentioned:
+                draft.take(stands_for(name), setting)
 
 
 def _why_protocol(draft: Draft, node: FoundNode, setting: Setting) -> str:

@@ -72,7 +72,7 @@ def logins_left(node: FoundNode, notes: Notes) -> None:
         ours, place = (
             (_OUR_CONTROLLER_LOGIN, "at controllers") if listener in of_controllers else (_OUR_LOGIN, "at brokers")
         )
-        if name.endswith((names.MECHANISMS, "sasl.mechanism.inter.broker.protocol")):
+        if name.endswith((names.MECHANISMS, names.MECHANISM_OF_BROKERS)):
             others = [each for each in parts(setting.value) if each != ours]
             if others:
                 notes.leave(setting.origin, f"{', '.join(others)}: logins {place} are by {ours} here")

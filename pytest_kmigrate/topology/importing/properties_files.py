@@ -6,11 +6,20 @@ from collections.abc import Iterator, Sequence
 from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.importing.found import Found, FoundNode, Notes, Origin, Setting
-from pytest_kmigrate.topology.importing.names import BROKER_ID, NODE_ID, PROCESS_ROLES, ZOOKEEPER_CONNECT, roles_in
+from pytest_kmigrate.topology.importing.names import (
+    BROKER_ID,
+    LISTENERS,
+    LOG_DIR,
+    LOG_DIRS,
+    NODE_ID,
+    PROCESS_ROLES,
+    ZOOKEEPER_CONNECT,
+    roles_in,
+)
 from pytest_kmigrate.topology.importing.sources import Source
 
 KIND = "properties"
-_OF_NODES = (NODE_ID, BROKER_ID, PROCESS_ROLES, ZOOKEEPER_CONNECT, "log.dirs", "log.dir", "listeners")
+_OF_NODES = (NODE_ID, BROKER_ID, PROCESS_ROLES, ZOOKEEPER_CONNECT, LOG_DIRS, LOG_DIR, LISTENERS)
 _OF_ZOOKEEPER = ("dataDir", "clientPort", "secureClientPort", "initLimit")
 _OF_OTHERS = ("bootstrap.servers", "group.id", "connector.class", "rest.port", "log4j.rootLogger", "rootLogger.level")
 _SERVER = re.compile(r"server\.(\d+)")

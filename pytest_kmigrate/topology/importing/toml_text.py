@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from pytest_kmigrate.topology.importing.draft import Draft
@@ -64,7 +65,8 @@ def grouped(rows: Iterable[tuple[Origin, str]]) -> Iterator[tuple[str, str]]:
     for (key, what), origins in places.items():
         first, *others = origins
         more = f" and {len(others)} more" if others else ""
-        yield (f"{key} ({first.file}{more})" if key else f"{first.file}{more}"), what
+        file = Path(first.file).name
+        yield (f"{key} ({file}{more})" if key else f"{file}{more}"), what
 
 
 def _assumed(assumed: list[Assumed]) -> Iterator[str]:

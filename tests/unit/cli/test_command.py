@@ -45,11 +45,12 @@ def test_the_commands_have_their_fixed_names() -> None:
         "doctor", "up", "ps", "logs", "down", "gc", "attach", "fetch", "requirements", "judge", "analyze", "replay",
         "certify", "verify", "compare", "bugs",
     }  # fmt: skip
+    assert {group.name for group in app.registered_groups} == {"consumers", "topology"}
 
 
 def test_help_imports_nothing_heavy() -> None:
     """Kafka's clients, Arrow, Spark, pydantic and pytest are imported by the commands that need them."""
-    heavy = ("confluent_kafka", "pyarrow", "numpy", "pyspark", "pydantic", "kazoo", "pytest", "psutil")
+    heavy = ("confluent_kafka", "pyarrow", "numpy", "pyspark", "pydantic", "kazoo", "pytest", "psutil", "yaml")
     code = f"import sys, pytest_kmigrate.cli; print([name for name in {heavy} if name in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
