@@ -16,13 +16,13 @@ from pytest_kmigrate.providers.docker.addresses import NETWORKS, BridgeAddresses
 from pytest_kmigrate.providers.docker.containers import Containers, Site
 from pytest_kmigrate.providers.docker.engine import EMPTY_ROOT, Engine
 from pytest_kmigrate.providers.docker.mounts import Mounts
-from pytest_kmigrate.providers.docker.standing import FOLDER, LABEL, OWNER
+from pytest_kmigrate.providers.docker.standing import FOLDER, LABEL, LOCK, OWNER
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.network.namespaces import Namespace
 from pytest_kmigrate.providers.owned.network.proxies import start_toxiproxy
 from pytest_kmigrate.providers.owned.provisioning import assembled, record_loss, surroundings_of
 from pytest_kmigrate.providers.owned.software import Software
-from pytest_kmigrate.providers.owned.state import claim_state_dir, state_dir
+from pytest_kmigrate.providers.owned.state import claim_state_dir, state_dir, try_hold
 from pytest_kmigrate.providers.owned.supervision import Supervision
 
 _ROOT = 'ip link set lo up && ip route add local "$0" dev lo && exec cat >/dev/null'
@@ -45,8 +45,10 @@ def provision(
     claim_state_dir()
     # In its name who made it: that distinguishes what is in use from what a dead run left.
     scratch = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir=state_dir()))
+    lock = try_hold(scratch / LOCK)
+    assert lock is not None, "the folder has just been made"
     logs.mkdir(parents=True, exist_ok=True)
-    supervision = Supervision(scratch, on_loss=partial(record_loss, recorder))
+    supervision = Supervision(scratch, [lock.fileno()], partial(record_loss, recorder))
     ends: Supervision | Containers = supervision
     try:
         mounts = Mounts(software, topology, [scratch, logs])
@@ -72,6 +74,7 @@ def provision(
             ends.keep()
         else:
             ends.end()
+        lock.close()
         engine.close()
 
 

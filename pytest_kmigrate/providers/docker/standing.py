@@ -1,7 +1,7 @@
 """Clusters of containers: list them, clear what dead runs left.
 
-The engine is asked by labels, where there is one. The name of a cluster's folder has the process that made it: a
-cluster is in use as long as that process or its supervisor lives.
+The engine is asked by labels, where there is one. A cluster is in use as long as the process that made it or its
+supervisor lives: they hold a file in its folder, whose name has the process.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, Wro
 from pytest_kmigrate.model.extras import extras_named
 from pytest_kmigrate.providers.docker.socket_file import socket_path
 from pytest_kmigrate.providers.owned.standing import Leftover, Standing, described, supervisor_of
-from pytest_kmigrate.providers.owned.state import STATE_FILE, is_ours, state_dir
+from pytest_kmigrate.providers.owned.state import STATE_FILE, is_ours, state_dir, try_hold
 
 if TYPE_CHECKING:
     from pytest_kmigrate.providers.docker.engine import Engine
@@ -27,6 +27,8 @@ LABEL = "kmigrate.cluster"
 OWNER = "kmigrate.owner"
 """Its value is the process that made the cluster, and removes it unless that is killed."""
 FOLDER = "docker-"
+LOCK = ".lease"
+"""In the folder of a cluster: held by the process that made it and its supervisor, which may be in a container."""
 
 
 def standing() -> list[Standing]:
@@ -87,6 +89,11 @@ def _there(folder: Path) -> tuple[Path, ...]:
 
 
 def _is_in_use(folder: Path) -> bool:
+    if (folder / LOCK).exists():
+        lock = try_hold(folder / LOCK)
+        if lock is None:
+            return True
+        lock.close()
     owner = folder.name.removeprefix(FOLDER).partition("-")[0]
     if owner.isdecimal() and psutil.pid_exists(int(owner)):
         return True

@@ -1,8 +1,10 @@
 """The folder in which every cluster of this user has its disks and its description."""
 
+import fcntl
 import os
 import tempfile
 from pathlib import Path
+from typing import IO
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 
@@ -11,6 +13,7 @@ STATE_FILE = "cluster.json"
 _NAMED_BY = "KMIGRATE_STATE"
 _MARK = ".kmigrate-state"
 """A file in every state folder that was chosen: nothing is removed from a folder that does not have it."""
+_TRIED = ".writable"
 
 
 def state_dir() -> Path:
@@ -41,8 +44,23 @@ def claim_state_dir() -> None:
                     f"got {folder} with other files in it: name another"
                 )
             (folder / _MARK).touch()
+        (folder / _TRIED).touch()
     except OSError as error:
         raise EnvironmentLackError(
             f"{_NAMED_BY}: expected a folder that can be written to, got {folder}: {error.strerror}; "
             "make room, or name another"
         ) from error
+
+
+def try_hold(file: Path) -> IO[bytes] | None:
+    """Hold a file of the state folder until what is returned is closed, here and in all that inherit it.
+
+    None if somebody else holds it, also one of another namespace or container that has this folder.
+    """
+    held = file.open("ab")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        held.close()
+        return None
+    return held

@@ -7,12 +7,11 @@ import os
 import queue
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -31,9 +30,9 @@ class Supervision:
     """One supervisor process; safe to call from several threads."""
 
     def __init__(
-        self, scratch: Path, lease: socket.socket | None = None, on_loss: Callable[[str], None] = lambda _: None
+        self, scratch: Path, held: Sequence[int] = (), on_loss: Callable[[str], None] = lambda _: None
     ) -> None:
-        """Start the supervisor; it inherits ``lease`` so that the block stays taken until the last child died.
+        """Start the supervisor; it inherits the locks ``held``, which stay taken until the last child died.
 
         ``on_loss`` gets how it ended, if it ends before ``end`` is called; its children are then dead.
         """
@@ -52,7 +51,7 @@ class Supervision:
             stdout=subprocess.PIPE,
             stderr=self._said,  # a reader of ours would wait for the end of a kept cluster
             start_new_session=True,
-            pass_fds=(lease.fileno(),) if lease else (),
+            pass_fds=held,
         )
         self.pid = self._process.pid
         self._orders = threading.Lock()

@@ -1,7 +1,9 @@
 """Leases of loopback blocks, so that clusters side by side never collide.
 
-A lease is one bound address of the block: no process can bind it twice, and the supervisor inherits it, so
-it is free exactly when pytest and the supervisor are both gone, whatever ended them.
+A lease is one bound address of the block and one locked file of the state folder. No process can have either twice, and
+the supervisor inherits both, so a block is free exactly when pytest and the supervisor are both gone, whatever ended
+them. The address is one in this network namespace, whatever the state folder; the file is one in this state folder,
+whatever the namespace: containers may share it.
 """
 
 import shutil
@@ -9,13 +11,14 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Self
 
 import psutil
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.owned.network.addresses import CLIENTS_NUMBER, PORTS, Addresses
-from pytest_kmigrate.providers.owned.state import STATE_FILE, claim_state_dir, state_dir
+from pytest_kmigrate.providers.owned.state import STATE_FILE, claim_state_dir, state_dir, try_hold
 
 BLOCKS = range(1, 255)
 LEASE_PORT = 8473
@@ -28,11 +31,35 @@ def state_file(block: int) -> Path:
 
 
 @dataclass(frozen=True)
+class Lock:
+    """What holds a block as long as it is open, here or in the supervisor."""
+
+    address: socket.socket
+    file: IO[bytes]
+
+    @property
+    def filenos(self) -> tuple[int, ...]:
+        """What the supervisor inherits."""
+        return self.address.fileno(), self.file.fileno()
+
+    def close(self) -> None:
+        """Give it back."""
+        self.address.close()
+        self.file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True)
 class Lease:
-    """One taken block; ``lock`` holds it as long as it is open, here or in the supervisor."""
+    """One taken block."""
 
     block: int
-    lock: socket.socket
+    lock: Lock
 
     @property
     def scratch(self) -> Path:
@@ -74,15 +101,19 @@ def take(topology: Topology | None = None) -> Lease:
     )
 
 
-def try_lock(block: int) -> socket.socket | None:
-    """The lease of a block: its address, bound; None when somebody else has it, or it cannot be bound at all."""
-    lock = socket.socket()
+def try_lock(block: int) -> Lock | None:
+    """The lease of a block; None if somebody else has it, or its address cannot be bound at all."""
+    address = socket.socket()
     try:
-        lock.bind((f"127.{block}.0.{CLIENTS_NUMBER}", LEASE_PORT))
+        address.bind((f"127.{block}.0.{CLIENTS_NUMBER}", LEASE_PORT))
     except OSError:
-        lock.close()
+        address.close()
         return None
-    return lock
+    file = try_hold(state_dir() / f".{block}.lease") if state_dir().is_dir() else None
+    if file is None:
+        address.close()
+        return None
+    return Lock(address, file)
 
 
 def busy_ports(block: int) -> list[int]:

@@ -35,7 +35,7 @@ def provision(
     lease = leases.take(topology)
     supervision = None
     try:
-        supervision = Supervision(lease.scratch, lease.lock, partial(record_loss, recorder))
+        supervision = Supervision(lease.scratch, lease.lock.filenos, partial(record_loss, recorder))
         addresses = Addresses(topology, lease.block)
         around = surroundings_of(
             addresses, software, supervision, recorder, scratch=lease.scratch, logs=logs, rules=rules

@@ -15,7 +15,7 @@ from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.supervision import Supervision
 
 lease = leases.take()
-supervision = Supervision(lease.scratch, lease.lock)
+supervision = Supervision(lease.scratch, lease.lock.filenos)
 hosts = f"-Djdk.net.hosts.file={lease.scratch}/broker-0/hosts"
 waiting = "import signal; signal.pause()"
 pid = supervision.spawn(

@@ -46,6 +46,30 @@ def test_a_relative_state_folder_is_the_same_one_wherever_a_node_runs(
     assert taken.scratch.is_relative_to(tmp_path / "state")
 
 
+def test_a_taker_in_another_network_namespace_gets_another_block() -> None:
+    """Containers that share the temporary folder: each could bind every address, and would remove the other's disks."""
+    up = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh14x', b'lo', 1))"
+    in_a_namespace = ["unshare", "--map-root-user", "--net"]
+    if subprocess.run([*in_a_namespace, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("no network namespace may be made on this machine")
+    same = "from pytest_kmigrate.providers.process import lease; lease.BLOCKS = range(245, 249)"
+    command = [*in_a_namespace, sys.executable, "-c", f"{up}\n{same}\n{TAKE_AND_WAIT}"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        block = int(other.stdout.readline())
+        disk = state_dir() / str(block) / "zookeeper-1"
+        disk.mkdir(parents=True)
+        taken = lease.take()
+        cleared = clear_all()
+        other.stdin.close()
+    taken.lock.close()
+    assert taken.block != block
+    assert cleared == []
+    assert disk.exists()
+    assert clear_all() != []
+
+
 def test_two_takers_get_two_blocks() -> None:
     """Each its own block, scratch folder and state file."""
     one, two = lease.take(), lease.take()

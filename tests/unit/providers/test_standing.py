@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -82,7 +81,10 @@ def test_another_clusters_processes_on_the_same_block_are_spared(
 
 def test_what_a_dead_run_left_is_shown_and_cleared(state: Path, ending: ExitStack) -> None:
     """Node, tool, Toxiproxy and clients on the scratch folder of a free block are killed, its files removed."""
-    lease = leases.Lease(BLOCK, ending.enter_context(socket.socket()))
+    lock = leases.try_lock(BLOCK)
+    assert lock is not None
+    lock.close()
+    lease = leases.Lease(BLOCK, lock)
     lease.scratch.mkdir()
     lease.state_file.write_text("{}")
     left = [
