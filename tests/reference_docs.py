@@ -79,9 +79,18 @@ def _markers() -> str:
 def _commands() -> str:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
-    commands = [each for each in group.commands.values() if isinstance(each, TyperCommand)]
-    rows = ((_usage(each), str(each.help)) for each in commands)
+    commands = dict(_named(group, ""))
+    rows = ((_usage(name, each), " ".join(str(each.help).split())) for name, each in commands.items())
     return _table(("command", "what it does"), rows) + "\n" + _command_options(commands)
+
+
+def _named(group: TyperGroup, above: str) -> Iterator[tuple[str, TyperCommand]]:
+    """The commands of a group, and of the groups in it, by all their words."""
+    for name, each in group.commands.items():
+        if isinstance(each, TyperGroup):
+            yield from _named(each, f"{above}{name} ")
+        elif isinstance(each, TyperCommand):
+            yield f"{above}{name}", each
 
 
 def _statuses() -> str:
@@ -92,16 +101,16 @@ def _statuses() -> str:
     return _table(("status", "meaning"), ((str(each.value), " ".join(texts[each.name].split())) for each in ExitStatus))
 
 
-def _usage(command: TyperCommand) -> str:
+def _usage(words: str, command: TyperCommand) -> str:
     names = [(str(each.name).upper(), each.required) for each in command.params if not isinstance(each, TyperOption)]
     arguments = [name if is_required else f"[{name}]" for name, is_required in names]
-    return f"`{' '.join(['kmigrate', str(command.name), *arguments])}`"
+    return f"`{' '.join(['kmigrate', words, *arguments])}`"
 
 
-def _command_options(commands: Iterable[TyperCommand]) -> str:
+def _command_options(commands: Mapping[str, TyperCommand]) -> str:
     rows = [
-        (f"`{command.name}`", f"`{' '.join([each.opts[0], *_value_of(each)])}`", str(each.help))
-        for command in commands
+        (f"`{name}`", f"`{' '.join([each.opts[0], *_value_of(each)])}`", str(each.help))
+        for name, command in commands.items()
         for each in command.params
         if isinstance(each, TyperOption)
     ]

@@ -11,11 +11,32 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Topology files.", no_args_is_help=True)
 
 _STANDARD_NAME = "imported"
+_FORCE = "Replace a file that is there."
 
 
 @app.callback()
 def _topology() -> None:
     """Topology files."""
+
+
+@app.command()
+def copy(
+    topology: Annotated[str, typer.Argument(help="A shipped topology, or a topology file.", metavar="TOPOLOGY")],
+    output: Annotated[Path, typer.Argument(help="The file to write.", metavar="FILE.toml", dir_okay=False)],
+    *,
+    force: Annotated[bool, typer.Option("--force", help=_FORCE)] = False,
+) -> None:
+    """Copy a topology to edit it, with the schema that editors check it by."""
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.topology.importing.toml_text import fit_name
+    from pytest_kmigrate.topology.loading import find, load, renamed, text_of
+
+    _must_be_free(output, force=force)
+    source = find(topology)
+    load(source)
+    output.write_text(renamed(text_of(source), fit_name(output.stem)), encoding="utf-8")
+    _write_schema(output)
+    say(f"{output}: kmigrate up {output} --dry-run shows it")
 
 
 @app.command("from")
@@ -41,7 +62,7 @@ def from_files(
         int | None,
         typer.Option(help="How many controllers a cluster without any gets: 0, 1, 3 or 5.", metavar="NUMBER"),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help=_FORCE)] = False,
 ) -> None:
     """Make a topology from the files of a cluster, and list what is taken over and what is not. Secrets never are."""
     from pytest_kmigrate.cli.console import say
@@ -49,20 +70,36 @@ def from_files(
     from pytest_kmigrate.topology.importing.draft import Wish
     from pytest_kmigrate.topology.importing.importer import imported
     from pytest_kmigrate.topology.importing.toml_text import fit_name
+    from pytest_kmigrate.topology.loading import schema_line
 
     if controllers not in (None, 0, 1, 3, 5):
         raise WrongUseError(f"--controllers: expected 0, 1, 3 or 5, got {controllers}")
-    if output and output.exists() and not force:
-        raise WrongUseError(f"--output: expected no file there, got {output}: give --force to replace it")
+    if output:
+        _must_be_free(output, force=force)
     wish = Wish(fit_name(output.stem if output else _STANDARD_NAME), kafka, controllers)
     found = imported(files, wish, kind)
     if output:
-        output.write_text(found.text, encoding="utf-8")
+        output.write_text(f"{schema_line()}{found.text}", encoding="utf-8")
+        _write_schema(output)
     else:
         print(found.text, end="")  # noqa: T201 - a file for a pipe, as it is
     _report(found, to_stderr=output is None)
     if output:
         say(f"{output}: kmigrate up {output} --dry-run shows it")
+
+
+def _must_be_free(output: Path, *, force: bool) -> None:
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    if output.exists() and not force:
+        raise WrongUseError(f"{output}: expected no file there, got one: give --force to replace it")
+
+
+def _write_schema(output: Path) -> None:
+    """Write the schema beside a topology, whose first line names it."""
+    from pytest_kmigrate.topology.loading import SCHEMA, json_schema_text
+
+    (output.parent / SCHEMA).write_text(json_schema_text(), encoding="utf-8")
 
 
 def _report(found: "Imported", *, to_stderr: bool) -> None:

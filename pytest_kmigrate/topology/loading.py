@@ -43,6 +43,7 @@ from pytest_kmigrate.topology.rules import broken_rules, default_mode, start_of
 from pytest_kmigrate.topology.values import version_of
 
 __all__ = [
+    "SCHEMA",
     "SHIPPED",
     "find",
     "json_schema",
@@ -51,6 +52,8 @@ __all__ = [
     "meant_by",
     "mistakes_of",
     "parsed",
+    "renamed",
+    "schema_line",
     "shipped",
     "text_of",
     "under_test",
@@ -61,6 +64,12 @@ File = TypeVar("File", bound=BaseModel)
 
 SHIPPED = Path(__file__).parents[1] / "topologies"
 """The folder of the topologies that travel with the package."""
+
+SCHEMA = "topology.schema.json"
+"""The file beside a topology that editors check and complete it by."""
+
+_SCHEMA_LINE = "#:schema"
+_NAME = re.compile(r'^name(?P<sign>\s*=\s*)(?:"[^"\n]*"|\'[^\'\n]*\')', re.MULTILINE)
 
 _STAND_INS: dict[str, Any] = {
     "name": "nameless",
@@ -147,6 +156,18 @@ def meant_by(text: str) -> str:
     is_a_name = text != "" and "/" not in text and not text.endswith(".toml")
     near = did_you_mean(Path(text).name.removesuffix(".toml"), shipped())
     return near or (f"; shipped topologies: {', '.join(shipped())}" if is_a_name else "")
+
+
+def schema_line() -> str:
+    """The first line of a topology file, by which an editor finds the schema beside it."""
+    return f"{_SCHEMA_LINE} ./{SCHEMA}\n"
+
+
+def renamed(text: str, name: str) -> str:
+    """The text of a topology file with another name, and with the line of the schema."""
+    lines = text.split("\n")
+    own = "\n".join(lines[1:] if lines[0].startswith(_SCHEMA_LINE) else lines)
+    return schema_line() + _NAME.sub(lambda match: f'name{match["sign"]}"{name}"', own, count=1)
 
 
 def text_of(path: Path) -> str:
@@ -238,7 +259,7 @@ def _opening_comment(text: str) -> str:
     for line in lines:
         if not line.startswith("#"):
             break
-        if not line.startswith("#:schema"):
+        if not line.startswith(_SCHEMA_LINE):
             comment.append(line.lstrip("#").strip())
     return " ".join(comment)
 
