@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import typer.main
+from pyspark.sql.types import StructField
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 import pytest_kmigrate
@@ -220,8 +221,14 @@ def _declared(checker: AnyChecker) -> str:
 
 
 def _tables() -> str:
-    rows = ((f"`{name}`", ", ".join(f"`{each.name}`" for each in columns)) for name, columns in TABLES.items())
+    rows = ((f"`{name}`", ", ".join(map(_column, columns))) for name, columns in TABLES.items())
     return _table(("table", "columns"), rows)
+
+
+def _column(column: StructField) -> str:
+    """The name of a column with its type, which is left out for text."""
+    kind = column.dataType.simpleString()
+    return f"`{column.name}`" if kind == "string" else f"`{column.name}` {kind}"
 
 
 if __name__ == "__main__":
