@@ -7,7 +7,7 @@ from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.analysis.facts import CONDITION, FAULTS, is_safety_violation, weight
 from pytest_kmigrate.analysis.intervals import interval_95
 from pytest_kmigrate.analysis.percentiles import ascending, percentile
-from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.model.verdict import SEEN_AS, Outcome
 
 CELL = ("test_id", "requirement", *CONDITION, *FAULTS)
 
@@ -147,16 +147,19 @@ def fault_effects(faults: DataFrame, attempts: DataFrame) -> DataFrame:
 
 
 def bugs(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
-    """One row per named Kafka bug and version that a violation was explained by."""
+    """One row per named Kafka bug and version that a violation was explained by, with what was observed of it."""
     runs = attempts.select("folder", "kafka", "test_id")
     named = verdicts.where(_is(Outcome.VIOLATES)).join(runs, "folder").withColumn("bug", F.explode("known_bugs"))
+    seen = F.from_json(F.from_json("facts", schemas.FACTS_MAP)[SEEN_AS], schemas.FACTS_MAP)
+    # Runs of version 0.1 have no such fact.
+    named = named.withColumn("observed", F.coalesce(seen[F.col("bug")], "summary"))
     return named.groupBy("bug", "kafka").agg(
         F.count_distinct("folder").alias("runs"),
         F.array_sort(F.collect_set("kind")).alias("kinds"),
         F.array_sort(F.collect_set("check")).alias("checks"),
         F.array_sort(F.array_distinct(F.flatten(F.collect_list("requirements")))).alias("requirements"),
         F.array_sort(F.collect_set("test_id")).alias("tests"),
-        F.min("summary").alias("example"),
+        F.min("observed").alias("example"),
     )
 
 

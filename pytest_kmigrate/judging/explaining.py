@@ -9,7 +9,7 @@ from pytest_kmigrate.checkers.run.pressure import relieved, strains
 from pytest_kmigrate.judging.parts import left_of, moments, parts
 from pytest_kmigrate.model.document import Diagnosis
 from pytest_kmigrate.model.history import History, RunHeader
-from pytest_kmigrate.model.verdict import About, Outcome, Verdict
+from pytest_kmigrate.model.verdict import SEEN_AS, About, Outcome, Verdict
 
 
 def explained(history: History, verdicts: Iterable[Verdict], diagnoses: Sequence[Diagnosis]) -> list[Verdict]:
@@ -61,16 +61,25 @@ def _explained(
     failed: dict[str, str] = {}
     whole = _deviated(verdict, deviating)
     if whole:
-        return replace(verdict, known_bugs=tuple(dict.fromkeys(whole)), causes=tuple((each,) for each in whole))
+        ids = [each for each, _ in whole]
+        facts = _with_seen(verdict.facts, whole)
+        return replace(verdict, known_bugs=tuple(dict.fromkeys(ids)), causes=tuple((id_,) for id_ in ids), facts=facts)
     cut = parts(history, verdict)
-    by_part = [(each, [*_diagnosed(*each, possible, failed), *_deviated(each[1], deviating)]) for each in cut.each]
+    by_part = [(each, [*_diagnosed(*each, possible, failed), *_named(each[1], deviating)]) for each in cut.each]
     known = dict.fromkeys(id_ for _, ids in by_part for id_ in ids)
     facts = {**verdict.facts, "diagnoses_failed": failed} if failed else verdict.facts
     verdict = replace(verdict, facts=facts)
     left = [part for (_, part), ids in by_part if not ids]
     if left or cut.unseen:
         return left_of(verdict, left, cut.unseen, list(known)) if known else verdict
-    return replace(verdict, known_bugs=tuple(known), causes=tuple(tuple(ids) for _, ids in by_part))
+    seen = [(id_, part.violations[0].observed) for (_, part), ids in by_part for id_ in ids if part.violations]
+    causes = tuple(tuple(ids) for _, ids in by_part)
+    return replace(verdict, known_bugs=tuple(known), causes=causes, facts=_with_seen(verdict.facts, seen))
+
+
+def _with_seen(facts: Mapping[str, object], seen: Sequence[tuple[str, str]]) -> dict[str, object]:
+    """The facts with what was first observed of each known bug: a reader of many sees each by its own violation."""
+    return {**facts, SEEN_AS: dict(reversed(seen))} if seen else dict(facts)
 
 
 def _diagnosed(
@@ -96,13 +105,18 @@ def _is_in_time(history: History, verdict: Verdict, diagnosis: Diagnosis) -> boo
     return all(any(each.from_ns <= at_ns <= each.to_ns for each in windows) for at_ns in moments(history, verdict))
 
 
-def _deviated(verdict: Verdict, deviating: Mapping[str, Sequence[Deviation]]) -> list[str]:
-    """The deviations that explain everything a verdict observed of each requirement it violates."""
+def _named(part: Verdict, deviating: Mapping[str, Sequence[Deviation]]) -> list[str]:
+    return [each for each, _ in _deviated(part, deviating)]
+
+
+def _deviated(verdict: Verdict, deviating: Mapping[str, Sequence[Deviation]]) -> list[tuple[str, str]]:
+    """The deviations that explain everything a verdict observed of each requirement it violates, each with what."""
     violated = [about for about in verdict.about if about.outcome is Outcome.VIOLATES]
     if len({text for about in violated for text in about.observed}) < verdict.count:
         return []  # something is violated that no requirement has observed
     known = [_known_as(about, deviating.get(about.requirement, ())) for about in violated]
-    return [id_ for ids in known for id_ in ids] if all(known) else []
+    seen = [pair for about, ids in zip(violated, known, strict=True) for pair in zip(ids, about.observed, strict=False)]
+    return seen if all(known) else []
 
 
 def _known_as(about: About, possible: Sequence[Deviation]) -> list[str]:

@@ -131,6 +131,9 @@ class Verdict:
 
 MOST_VIOLATIONS = 10
 
+SEEN_AS = "seen_as"
+"""The fact of a verdict that has, for each of its known bugs, what the first violation observed that it explains."""
+
 
 def conforms(check: str, summary: str, **facts: object) -> Verdict:
     """A verdict CONFORMS; ``summary`` says over how much evidence."""

@@ -20,7 +20,7 @@ from pytest_kmigrate.reports.pages.drawing import (
     text,
 )
 from pytest_kmigrate.reports.site.views import NO_VERSION, Site, View, empty, fine, number_cell, section, shown
-from pytest_kmigrate.reports.summary.rows import Row, began_with, count, day, kafka_of, known, listed, number
+from pytest_kmigrate.reports.summary.rows import Row, began_with, count, day, kafka_of, known, listed, number, plural
 from pytest_kmigrate.reports.summary.totals import Totals
 from pytest_kmigrate.reports.summary.versions import safety_claim
 
@@ -116,17 +116,25 @@ def _attention(site: Site) -> str:
 
 def _concern(site: Site, row: Row) -> str:
     check = f"<code>{text(row['check'])}</code>: " if row["check"] else ""
-    title = site.about("test", row["test_id"], short(row["title"])) if row["test_id"] else short(row["title"])
+    title = _title(site, row)
     if row.get("members"):
         members = "".join(f"<li>{text(each)}</li>" for each in listed(row["members"]))
         lead = f"{title}, {text(row['detail'])}"
         return f'<div class="soft rest">{folded(lead, f"<ul>{members}</ul>")}</div>'
     reported = f"<p>{check}{text(cut(row['example'], _MOST_CHARACTERS))}</p>" if row["example"] else ""
+    if row.get("tests"):
+        reported += folded(f"{plural(len(listed(row['tests'])), 'test')}", ", ".join(map(short, listed(row["tests"]))))
     return (
         f'<article class="concern" style="--colour: {colour(row["level"])}"><header>{chip(row["level"])}'
         f'<h3>{title}</h3><span class="soft small">{text(row["condition"])}</span></header>'
         f'<p class="soft">{text(row["detail"])}</p>{reported}{_ways_on(row)}</article>'
     )
+
+
+def _title(site: Site, row: Row) -> str:
+    about = {"cluster": row.get("cluster"), "test": row["test_id"]}
+    kind, name = next(((kind, name) for kind, name in about.items() if name), ("", None))
+    return site.about(kind, name, short(row["title"])) if name else short(row["title"])
 
 
 def _ways_on(row: Row) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pytest_kmigrate.catalogue import find_bug
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.pages.drawing import measure_name, measured
+from pytest_kmigrate.reports.summary.alike import Clusters
 from pytest_kmigrate.reports.summary.rows import (
     CONDITION,
     SHAPE,
@@ -34,17 +35,28 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
     """What needs a human: one row with level, title, detail and the test or bug it is about.
 
     A violation that a known defect of Kafka explains is listed once, as that defect with all its versions; unexplained
-    ones come before it, because it is not yet known what they are. Departures from the text are one row together.
+    ones come before it, because it is not yet known what they are. What several tests fail by is one row, with their
+    number and with what it goes together with. Departures from the text are one row together.
     """
     of_test = grouped([each for each in attempts if not each["is_aside"]], "test_id", *CONDITION)
     changes = grouped(tables.get("change_points", []), *SHAPE)
     on_cluster = clusters_of(attempts)
     bugs = grouped(tables.get("bugs", []), "bug")
     reported = [_about_defect(each, attempts) for (name,), each in bugs.items() if is_defect(name)]
+    new = {
+        key: [each for each in mine if each["outcome"] == Outcome.VIOLATES.name and not each["known_bugs"]]
+        for key, mine in of_test.items()
+    }
+    alike = Clusters(tables, [run for runs in new.values() for run in runs])
+    reported += alike.concerns({test["test_id"]: str(test["standing"]) for test in tests})
     for test in tests:
-        key = tuple(test[name] for name in ("test_id", *CONDITION))
+        alone = [
+            run for run in new.get(tuple(test[name] for name in ("test_id", *CONDITION)), []) if alike.is_alone(run)
+        ]
         of_cluster = changes.get(tuple(test[name] for name in SHAPE), [])
-        concern = _about_test(test, on_cluster(test), of_test.get(key, []), changes_of(test, of_cluster))
+        concern = _about_test(
+            test, on_cluster(test), alone, f"{_since_sentence(changes_of(test, of_cluster))}{alike.cause(alone)}"
+        )
         reported += [concern] if concern else []
     slower = (each for each in tables.get("trend_changes", []) if each["direction"] == "WORSE")
     reported += [_about_change(each, on_cluster(each)) for each in slower]
@@ -57,17 +69,17 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
     ]
 
 
-def _about_test(test: Row, cluster: str, mine: Sequence[Row], changes: Sequence[Row]) -> Row | None:
+def _about_test(test: Row, cluster: str, unexplained: Sequence[Row], why: str) -> Row | None:
+    """The concern of a test, by its runs that nothing known explains; ``why``: since when, and with what."""
     standing = str(test["standing"])
-    red = [attempt for attempt in mine if attempt["outcome"] == Outcome.VIOLATES.name]
-    unexplained = [attempt for attempt in red if not attempt["known_bugs"]]
     if standing not in LEVELS or not unexplained:
         return None
     condition = " · ".join(known(kafka_of(test["kafka"]), cluster))
-    detail = f"{_counts_sentence(test)}{_since_sentence(changes)}"
     # The newest run that shows the worst: one that lost a record, though others were red since.
-    shown = [attempt for attempt in unexplained if attempt["kind"] == "SAFETY"] or unexplained
-    concern = _concern(standing, test["test_id"], condition, detail, shown[-1])
+    safety = [attempt for attempt in unexplained if attempt["kind"] == "SAFETY"]
+    level = standing if safety or standing != "SAFETY" else "VIOLATES"
+    shown = safety or unexplained
+    concern = _concern(level, test["test_id"], condition, f"{_counts_sentence(test)}{why}", shown[-1])
     return {**concern, "test_id": test["test_id"], "weight": 0}
 
 

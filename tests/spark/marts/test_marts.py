@@ -1,5 +1,6 @@
 """Marts: what counts as flaky, how sure a pass rate is, and what all runs say together."""
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -220,6 +221,21 @@ def test_bugs_are_counted_by_run_where_they_made_something_red(spark: SparkSessi
 
     expected = [("KAFKA-1", "3.9.1", 1, ["LIVENESS"], ["a", "b"], ["R1"], ["t"], "s")]
     assertDataFrameEqual(reported, table_of(spark, "bugs", expected))
+
+
+def test_each_bug_shows_its_own_violation(spark: SparkSession) -> None:
+    """Two departures that one check finds are not both described by the first thing that it saw."""
+    facts = json.dumps({"checked": 2, "seen_as": {"no-a": "broker-0 reports no A", "no-b": "broker-0 reports no B"}})
+    red = {"outcome": "VIOLATES", "kind": "SAFETY", "requirements": ["R1"], "summary": "no A; 1 more", "facts": facts}
+    verdicts = table(spark, "verdicts", [{**red, "folder": "r1", "check": "a", "known_bugs": ["no-a", "no-b", "no-c"]}])
+
+    reported = marts.bugs(verdicts, _attempts(spark)).select("bug", "example").collect()
+
+    assert {row.bug: row.example for row in reported} == {
+        "no-a": "broker-0 reports no A",
+        "no-b": "broker-0 reports no B",
+        "no-c": "no A; 1 more",
+    }
 
 
 def test_fault_effects_count_injections_and_runs(spark: SparkSession) -> None:

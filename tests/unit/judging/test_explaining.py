@@ -1,5 +1,6 @@
 """Facts about the known bugs that explain a violated verdict: asked when all is judged."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from pytest_kmigrate.judging.judge import judged
 from pytest_kmigrate.model.document import Diagnosis
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, violates
+from pytest_kmigrate.model.verdict import SEEN_AS, Kind, Verdict, Violation, conforms, violates
 from pytest_kmigrate.recording.reading import read_history
 from tests.unit.checkers.histories import event, history
 from tests.unit.reports.recorded_runs import faulty_run
@@ -65,6 +66,19 @@ def test_a_diagnosis_that_fails_excuses_nothing_and_is_recorded() -> None:
     (found,) = explained(of_360(), [RED], [Diagnosis("KAFKA-16121", failing), ALWAYS])
     assert found.known_bugs == ("KAFKA-15605",)
     assert found.facts["diagnoses_failed"] == {"KAFKA-16121": "KeyError: 'sent'"}
+
+
+def test_each_bug_has_its_own_first_violation() -> None:
+    """Readers of many runs show what this bug did, not what the check saw first."""
+    first, second = (Violation("x", text) for text in ("one is gone", "two is gone"))
+
+    def of(text: str) -> Callable[[History, Verdict], bool]:
+        return lambda _history, verdict: [each.observed for each in verdict.violations] == [text]
+
+    red = violates("any", Kind.SAFETY, [first, second])
+    by = [Diagnosis("KAFKA-15605", of("two is gone")), Diagnosis("KAFKA-16121", of("one is gone"))]
+    (found,) = explained(of_360(), [red], by)
+    assert found.facts[SEEN_AS] == {"KAFKA-16121": "one is gone", "KAFKA-15605": "two is gone"}
 
 
 @pytest.mark.parametrize("profile", ["kip-866", "kip-866-draft"])

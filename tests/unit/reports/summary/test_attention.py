@@ -19,7 +19,8 @@ def test_the_most_urgent_comes_first() -> None:
     """Safety, other violations, known bugs, flaky, depends on conditions, no answer; green tests are no concern."""
     standings = ["CONFORMS", "VARIES", "FLAKY", "VIOLATES", "SAFETY"]
     tests = [listed(standing, standing) for standing in standings]
-    attempts = [attempted(standing, "VIOLATES", "LIVENESS") for standing in standings[1:]]
+    kinds = {"SAFETY": "SAFETY"}
+    attempts = [attempted(each, "VIOLATES", kinds.get(each, "LIVENESS")) for each in standings[1:]]
 
     rows = _attention(tests, [_bug("KAFKA-1")], [*attempts, attempted("x", "INCONCLUSIVE", "INFRA")])
 
@@ -188,3 +189,53 @@ def test_a_measure_that_got_worse_is_a_concern_after_the_flakes() -> None:
     assert [(row["level"], row["detail"]) for row in rows[1:]] == [
         ("SLOWER", "median 9.0 s before, 13.5 s since 2026-01-09")
     ]
+
+
+def test_what_several_tests_fail_by_is_one_concern_with_its_cause() -> None:
+    """Sixteen reds of one cluster are one thing to repair; what a test fails by alone stays its own."""
+    names = [f"f::t{number}" for number in range(3)]
+    red = [attempted(each, "VIOLATES", "SAFETY" if each == names[2] else "LIVENESS", folder=each) for each in names]
+    own = attempted(names[0], "VIOLATES", "LIVENESS", folder="own", check="other", summary="something else")
+    members = [{"cluster": "k", "folder": each, "check": "c", "text": "s"} for each in names]
+    cluster = {"cluster": "k", "representative": "no leader for <n> s", "failures": 3, "checks": ["c"]}
+    counts = {"with_failures": 16, "with_runs": 26, "without_failures": 0, "without_runs": 78, "tests_compared": 2}
+    sure: Row = {
+        "failure": "k",
+        "factor": "fault",
+        "level": "kill HYBRID",
+        "lift": 9.0,
+        "q_value": 0.001,
+        "only_in": None,
+    }
+    tables = {"failure_clusters": [cluster], "failure_members": members, "causes": [{**sure, **counts}]}
+
+    rows = attention(tables, [listed(each, "VIOLATES") for each in names], [*red, own])
+
+    assert [(row["level"], row["title"]) for row in rows] == [
+        ("SAFETY", "3 runs of 3 tests failed alike"),
+        ("VIOLATES", "f::t0"),
+    ]
+    cause = "goes together with fault kill HYBRID (16 of 26 runs with it, 0 of 78 without)"
+    assert rows[0]["detail"] == f"3 runs violate, 1 of them SAFETY; {cause}"
+    assert (rows[0]["example"], rows[0]["cluster"], rows[0]["tests"]) == (
+        "no leader for <n> s",
+        "k",
+        ["t0", "t1", "t2"],
+    )
+    assert rows[1]["example"] == "something else"
+
+
+def test_a_failure_of_one_test_keeps_its_card_and_gets_its_cause() -> None:
+    """What is not sure, or cannot be distinguished from the test itself, is no cause."""
+    members = [{"cluster": "k", "folder": "a", "check": "c", "text": "s"}]
+    counts = {"with_failures": 4, "with_runs": 4, "without_failures": 0, "without_runs": 9}
+    cause: Row = {"failure": "k", "factor": "fault", "level": "kill", "lift": 9.0, "q_value": 0.001, "only_in": None}
+
+    def detail(**more: object) -> str:
+        tables = {"failure_members": members, "causes": [{**cause, **counts, **more}]}
+        (row,) = attention(tables, [listed("t", "VIOLATES")], [attempted("t", "VIOLATES", "LIVENESS", folder="a")])
+        return str(row["detail"])
+
+    assert detail().endswith("; goes together with fault kill (4 of 4 runs with it, 0 of 9 without)")
+    assert "goes together" not in detail(q_value=0.2)
+    assert "goes together" not in detail(only_in="t")
