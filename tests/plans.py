@@ -153,8 +153,9 @@ class _Reading:
 
     def _expect(self, name: ast.expr) -> None:
         """One that a test has a fixed name for; a name that is made of values is left open."""
-        if isinstance(name, ast.Constant) and isinstance(name.value, str):
-            self.expectations.append(name.value)
+        is_known, value = self._evaluated(name)
+        if is_known and isinstance(value, str):
+            self.expectations.append(value)
 
     def _advance(self, phase: ast.expr) -> None:
         is_known, value = self._evaluated(phase)

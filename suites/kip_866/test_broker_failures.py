@@ -39,8 +39,8 @@ def test_broker_cut_from_the_controllers_comes_back(workload, cluster_metadata, 
     """One broker cannot reach the quorum in dual write; the others serve, and afterwards all sides agree."""
     cut = Cut(targets.broker_besides_controller(), targets.every(Role.CONTROLLER), both_ways=True)
     with cluster_metadata.changing("after"), inject(cut) as injection:
-        expect(FENCED, fenced, equals=[injection.targets[0]], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
-    expect(FENCED, fenced, equals=[], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+        _expect_fenced(expect, fenced, [injection.targets[0]])
+    _expect_fenced(expect, fenced, [])
 
     verify_clients(
         checks.metadata_equivalent("after-log", "after-zookeeper"),
@@ -55,14 +55,7 @@ def test_broker_paused_longer_than_its_session(workload, cluster_metadata, injec
     workload.await_committed(3)
     with cluster_metadata.changing("after"):
         with inject(Pause(targets.broker_besides_controller())) as pause:
-            expect(
-                FENCED,
-                fenced,
-                equals=[*pause.targets],
-                within_s=SESSION_AND_MORE_S,
-                kind=Kind.LIVENESS,
-                requirements=["K866-REG-heartbeat"],
-            )
+            _expect_fenced(expect, fenced, [*pause.targets])
         workload.await_acked(500)
 
     verify_clients(
@@ -97,14 +90,7 @@ def test_clients_get_the_same_from_brokers_of_both_modes(workload, migration, in
     """One broker runs in KRaft mode, another one is dead for a while: the others report the same to clients."""
     migration.begin(procedure.ROLL_TO_KRAFT, moves=1)
     with inject(Kill(targets.node("broker-2"))):
-        expect(
-            FENCED,
-            fenced,
-            equals=["broker-2"],
-            within_s=SESSION_AND_MORE_S,
-            kind=Kind.LIVENESS,
-            requirements=["K866-REG-heartbeat"],
-        )
+        _expect_fenced(expect, fenced, ["broker-2"])
         workload.await_acked(ACKED_WHILE_AWAY)
 
     verify_clients()
@@ -123,28 +109,14 @@ def test_broker_hears_of_a_deletion_that_it_missed(
     expect(HELD, lambda: holders("doomed"), equals=[0, 1, 2], kind=None)
 
     with inject(Pause(targets.node("broker-2"))):
-        expect(
-            FENCED,
-            fenced,
-            equals=["broker-2"],
-            within_s=SESSION_AND_MORE_S,
-            kind=Kind.LIVENESS,
-            requirements=["K866-REG-heartbeat"],
-        )
+        _expect_fenced(expect, fenced, ["broker-2"])
         expect(
             "the answer to the deletion of the topic",
             lambda: raw_admin.delete_topics_at(admin_of("broker-0"), ["doomed"]),
             equals={"doomed": "NONE"},
             requirements=["K866-TEST-broker-failures"],
         )
-    expect(
-        FENCED,
-        fenced,
-        equals=[],
-        within_s=SESSION_AND_MORE_S,
-        kind=Kind.LIVENESS,
-        requirements=["K866-TEST-broker-failures"],
-    )
+    _expect_fenced(expect, fenced, [])
     expect(TOLD, lambda: tellers("doomed"), equals=[], within_s=20, requirements=["K866-RPC-umr-on-change"])
     expect(HELD, lambda: holders("doomed"), equals=[], within_s=5, requirements=["K866-RPC-stopreplica"])
 
@@ -168,14 +140,7 @@ def test_broker_gives_up_a_replica_that_was_moved_away_meanwhile(
     created("moved", partitions=1, replication=3)
 
     with inject(Pause(targets.node("broker-2"))):
-        expect(
-            FENCED,
-            fenced,
-            equals=["broker-2"],
-            within_s=SESSION_AND_MORE_S,
-            kind=Kind.LIVENESS,
-            requirements=["K866-REG-heartbeat"],
-        )
+        _expect_fenced(expect, fenced, ["broker-2"])
         expect(
             "the answer to the reassignment of moved-0",
             lambda: raw_admin.reassign(admin_of("broker-0"), {("moved", 0): (0, 1)})["moved", 0],
@@ -189,14 +154,7 @@ def test_broker_gives_up_a_replica_that_was_moved_away_meanwhile(
             equals=[[0, 1]] * 2,
             requirements=["K866-DW-reassignment"],
         )
-    expect(
-        FENCED,
-        fenced,
-        equals=[],
-        within_s=SESSION_AND_MORE_S,
-        kind=Kind.LIVENESS,
-        requirements=["K866-TEST-broker-failures"],
-    )
+    _expect_fenced(expect, fenced, [])
     expect(
         "brokers that have moved-0 on their disks",
         lambda: holders("moved"),
@@ -286,3 +244,15 @@ def test_isr_change_under_way_at_the_takeover_is_made(
     )
     cluster_metadata.settle("after")
     verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper", families=("partitions",)))
+
+
+def _expect_fenced(expect, fenced, brokers):
+    """Controllers fence these brokers, whose heartbeats they miss, and no others, soon after the sessions end."""
+    expect(
+        FENCED,
+        fenced,
+        equals=brokers,
+        within_s=SESSION_AND_MORE_S,
+        kind=Kind.LIVENESS,
+        requirements=["K866-REG-heartbeat", "K866-TEST-broker-failures"],
+    )
