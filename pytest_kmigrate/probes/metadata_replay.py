@@ -29,7 +29,12 @@ _COPIED = frozenset(
 )
 """What a migration copies. Brokers register, and features are set, before it."""
 _PARTS = ("offset", "type", "version", "data")
-_ANNOUNCED = ("FEATURE_LEVEL_RECORD", "REGISTER_BROKER_RECORD", "ZK_MIGRATION_")  # how such types begin
+_ANNOUNCED = (  # how such types begin
+    "FEATURE_LEVEL_RECORD",
+    "REGISTER_BROKER_RECORD",
+    "BROKER_REGISTRATION_CHANGE_RECORD",
+    "ZK_MIGRATION_",
+)
 
 
 def image_from_records(records: Iterable[Record]) -> MetadataImage:
@@ -41,7 +46,7 @@ def image_from_records(records: Iterable[Record]) -> MetadataImage:
     the offsets of the first one and of what ended or aborted it), ``brokers`` id -> {is_migrating_zk_broker, fenced,
     epoch, offset}, ``begins_with_snapshot``, and ``unplaced`` (changes to what does not exist, and topics that exist
     already: a log that is right has none), ``announced`` [{offset, type, version, data}] (records of features,
-    registrations and migration states as they are). For readers of the folder: ``record_counts`` and
+    registrations, their changes, and migration states as they are). For readers of the folder: ``record_counts`` and
     ``discarded_record_counts`` (those in transactions that were aborted or never ended) per type, ``in_transaction``,
     ``last_offset``.
     """

@@ -137,6 +137,7 @@ def test_every_kind_of_request_to_a_broker_in_zookeeper_mode_is_carried_out(
     workload.await_acked(500)
     workload.await_consumed(500)
     verify_clients(
+        checks.admin_requests_to_zookeeper_brokers_are_carried_out(),
         checks.metadata_equivalent("asked-log", "asked-zookeeper"),
         checks.acknowledged_metadata_changes_present("asked-log"),
         checks.acknowledged_metadata_changes_present("asked-zookeeper"),

@@ -15,7 +15,7 @@ Spans = Sequence[tuple[int, int]]
 
 _OF_ROLES = ("broker", "combined")
 _ENDS = (EventKind.NODE_STOPPED, EventKind.NODE_DIED)
-_PARTITION = re.compile(r"(\d+) replicas=([\d,]*) isr=([\d,]*)")
+_PARTITION = re.compile(r"(\d+) replicas=([\d,]*) isr=([\d,]*)(?: leader=(-?\d+))?")
 """As a broker's answer to clients is recorded."""
 _ONE = 1
 
@@ -26,11 +26,12 @@ _Away = Mapping[int, Sequence[tuple[int, int]]]
 
 @dataclass(frozen=True)
 class _Copies:
-    """The brokers that have a copy of one partition, and those in sync, as a broker answered."""
+    """The brokers that have a copy of one partition, those in sync, and the leader, as a broker answered."""
 
     at_ns: int
     replicas: frozenset[int]
     in_sync: frozenset[int]
+    leader: int | None
 
 
 def unserved(history: History, place: str) -> Spans:
@@ -69,6 +70,18 @@ def can_be_served(history: History, place: str, at_ns: int) -> bool:
     answers = _answered(history).get(place, [])
     is_known = bool(answers) and answers[0].at_ns <= at_ns
     return is_known and not any(since <= at_ns < to for since, to in unserved(history, place))
+
+
+def leader_since(history: History, place: str, at_ns: int) -> tuple[int, int] | None:
+    """The id of the broker that leads a partition at an instant, and since when the answers agree on that.
+
+    None before any answer, and where answers name no leader.
+    """
+    until = [each for each in _answered(history).get(place, ()) if each.at_ns <= at_ns]
+    if not until or until[-1].leader is None:
+        return None
+    since = next((number for number in range(len(until), 0, -1) if until[number - 1].leader != until[-1].leader), 0)
+    return until[-1].leader, until[since].at_ns
 
 
 def unserved_together(history: History, places: Iterable[str]) -> Spans:
@@ -118,8 +131,9 @@ def _answered(history: History) -> dict[str, list[_Copies]]:
         for topic, text in answer.topics.items():
             if texts.get(topic) != text:
                 texts[topic] = text
-                for number, replicas, in_sync in _PARTITION.findall(text):
-                    found[f"{topic}-{number}"].append(_Copies(answer.at_ns, _ids(replicas), _ids(in_sync)))
+                for number, replicas, in_sync, leader in _PARTITION.findall(text):
+                    copies = _Copies(answer.at_ns, _ids(replicas), _ids(in_sync), int(leader) if leader else None)
+                    found[f"{topic}-{number}"].append(copies)
     return dict(found)
 
 

@@ -130,9 +130,11 @@ def snapshot(at_ms: int, label: str, took_ms: int = 500) -> Event:
     return event(EventKind.SNAPSHOT, at_ms, label=label, file=f"metadata/{label}.json", began_ns=began_ns)
 
 
-def copies(at_ms: int, replicas: str, in_sync: str | None = None, node: str = "broker-0") -> ClientMetadata:
-    """A broker answers which brokers, such as "0,1,2", have a copy of orders-0, and which of these are in sync."""
-    text = f"id; 0 replicas={replicas} isr={replicas if in_sync is None else in_sync} leader=0 leader_epoch=0"
+def copies(
+    at_ms: int, replicas: str, in_sync: str | None = None, node: str = "broker-0", leader: int = 0
+) -> ClientMetadata:
+    """A broker answers which brokers, such as "0,1,2", have a copy of orders-0, which are in sync, and which leads."""
+    text = f"id; 0 replicas={replicas} isr={replicas if in_sync is None else in_sync} leader={leader} leader_epoch=0"
     return ClientMetadata(at_ms * MS, node, 0, (0,), {"orders": text})
 
 

@@ -217,10 +217,11 @@ def test_features_registrations_and_states_are_kept_as_they_are() -> None:
         ("NO_OP", {}),
         ("ZK_MIGRATION_STATE", {"zkMigrationState": 2}),
         ("REGISTER_BROKER", {"brokerId": 0, "brokerEpoch": 3, "features": []}),
+        ("BROKER_REGISTRATION_CHANGE", {"brokerId": 0, "brokerEpoch": 3, "fenced": 0, "inControlledShutdown": 1}),
     )
     announced = image_from_records(entries).extra["announced"]
     assert announced == [
-        {key: entries[at].get(key) for key in ("offset", "type", "version", "data")} for at in (0, 2, 3)
+        {key: entries[at].get(key) for key in ("offset", "type", "version", "data")} for at in (0, 2, 3, 4)
     ]
 
 

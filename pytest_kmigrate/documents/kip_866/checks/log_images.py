@@ -63,6 +63,20 @@ class LogImage:
         return next((each for each in self.states if each.state is ZkMigrationState.MIGRATION), None)
 
     @property
+    def copied_from(self) -> int | None:
+        """The offset from which on anything was copied, also by a copy that was given up; None if nothing was yet.
+
+        Without transactions, and behind a snapshot, it is that of the record that ends the copy.
+        """
+        began = -1
+        for offset, event in self.transactions:
+            if event == "begin":
+                began = offset
+            elif event == "abort" or offset in self.metadata_until:
+                return began
+        return self.open_since if self.copied is None else self.copied.offset
+
+    @property
     def hidden(self) -> tuple[int, int] | None:
         """Where topics of the copy, and of copies aborted before it, are in the log and must not be seen.
 

@@ -4,6 +4,7 @@ import pytest
 
 from pytest_kmigrate.checkers.evidence.replicas import (
     can_be_served,
+    leader_since,
     served_ns,
     unreadable,
     unserved,
@@ -116,3 +117,14 @@ def test_partitions_together_are_unserved_while_each_is() -> None:
     assert in_ms(together) == [(30_000, 34_000)]
     assert served_ns(25_000 * MS, 45_000 * MS, together) == 16_000 * MS
     assert unserved_together(found, []) == ()
+
+
+def test_a_leader_leads_since_the_answers_agree() -> None:
+    """A former answer that names another leader is where that ends; before any answer nothing is known."""
+    answers = (copies(100, "0,1", leader=1), copies(900, "0,1"), copies(2_000, "0,1", "0"), copies(5_000, "0", "0"))
+    found = run(answers=answers)
+    assert leader_since(found, "orders-0", 4_000 * MS) == (0, 900 * MS)
+    assert leader_since(found, "orders-0", 500 * MS) == (1, 100 * MS)
+    assert leader_since(found, "orders-0", 50 * MS) is None
+    unnamed = ClientMetadata(100 * MS, "broker-0", 0, (0,), {"orders": "id; 0 replicas=0 isr=0"})
+    assert leader_since(run(answers=(unnamed,)), "orders-0", 4_000 * MS) is None

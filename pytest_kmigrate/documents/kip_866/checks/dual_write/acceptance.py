@@ -1,18 +1,24 @@
-"""Check of changes of metadata that a cluster goes on accepting when KRaft controllers have taken over."""
+"""Checks of changes of metadata that a cluster goes on accepting when KRaft controllers have taken over."""
 
 from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
 
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import faults_during, when
+from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns, families_of, has_failed
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
+from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND
 
+_ALL_ADMIN = "K866-FWD-all-admin"
 _FEWEST = 2
 """Refusals that are no accident, such as of a controller that was being replaced."""
 _OF_THE_FAMILY = {
@@ -50,15 +56,63 @@ def metadata_changes_stay_accepted(history: History) -> Verdict:
     if not tried:
         return not_applicable(name, "no family was changed before the copy, and after it under no fault")
     failed = {family: of for family, of in tried.items() if all(map(has_failed, of))}
-    refused = {family: of for family, of in failed.items() if len(of) >= _FEWEST or _error(of[0]) in _OF_THE_FAMILY}
+    refused = {family: of for family, of in failed.items() if _are_refused(of)}
     if refused:
-        return violates(name, Kind.LIVENESS, [_refusal(history, *each) for each in sorted(refused.items())])
+        found = [_refusal(history, family, of, "as before the copy") for family, of in sorted(refused.items())]
+        return violates(name, Kind.LIVENESS, found)
     accepted = f"{counted(len(tried) - len(failed), 'family', 'families')} changed before the copy and after it"
     if failed:
         open_ones = ", ".join(f"{family} ({_error(of[0])})" for family, of in sorted(failed.items()))
         text = f"refused once each, too seldom to decide: {open_ones}; {accepted}"
         return inconclusive(name, Kind.VACUOUS, text, undecided=sorted(failed))
     return conforms(name, accepted)
+
+
+@checker(
+    _ALL_ADMIN, in_every_run=lambda history: bool(history.of(EventKind.METADATA_CHANGE)), needs=[Capability.CHANGE]
+)
+def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Verdict:
+    """Brokers in ZooKeeper mode have each kind of admin request carried out in dual write: one of each is acknowledged.
+
+    Judged of changes that began while every broker that was up ran in ZooKeeper mode, under no fault. A kind of which
+    each was refused violates: twice, or once by an error that every one would get. A run conforms if brokers
+    acknowledged each kind that its metadata workloads begin with; a test of its own asks for the rarer requests.
+    """
+    rows = ByRequirement("admin_requests_to_zookeeper_brokers_are_carried_out", _ALL_ADMIN)
+    tried = defaultdict[str, list[Event]](list)
+    for event in history.of(EventKind.METADATA_CHANGE):
+        if _is_asked_of_zookeeper_brokers(history, event):
+            tried[str(event.data["change"])].append(event)
+    for kind, of in sorted(tried.items()):
+        if _are_refused(of):
+            rows.violated(_ALL_ADMIN, _refusal(history, kind, of, "by brokers in ZooKeeper mode"), Kind.LIVENESS)
+    acknowledged = {kind: sum(map(_is_ok, tried[kind])) for kind in sorted(_kinds_of_workloads(history))}
+    lacking = [kind for kind, count in acknowledged.items() if not count]
+    if acknowledged and not lacking:
+        rows.looked_at(_ALL_ADMIN, sum(acknowledged.values()))
+    text = f"each of {counted(len(acknowledged), 'kind')} of admin requests was acknowledged"
+    nothing = f"in dual write, brokers in ZooKeeper mode acknowledged none of {', '.join(lacking) or 'the changes'}"
+    return rows.verdict(text, nothing)
+
+
+def _kinds_of_workloads(history: History) -> set[str]:
+    """The kinds of changes that the run's workloads begin with; a family that cannot be taken along is in none."""
+    begun: list[Any] = [each.data.get("scope") for each in history.of(EventKind.WORKLOAD_BEGAN)]
+    families = {family for scope in begun if isinstance(scope, Mapping) for family in scope.get("families", ())}
+    return {change for family in families for change in FIRST_ROUND.get(family, ())}
+
+
+def _is_asked_of_zookeeper_brokers(history: History, event: Event) -> bool:
+    """Whether a change that was answered began in HYBRID, when it could go to brokers in ZooKeeper mode only."""
+    at_ns = began_ns(event)
+    up = [each for each in brokers_at(history, at_ns) if each.away_ns is None]
+    is_hybrid = phase_at(history, at_ns) == Phase.HYBRID.name and all(each.is_migrating for each in up)
+    return is_hybrid and _is_of_quiet_time(history, event, 0)
+
+
+def _are_refused(of: list[Event]) -> bool:
+    """Whether a family or a kind was refused, and not by an accident."""
+    return all(map(has_failed, of)) and (len(of) >= _FEWEST or _error(of[0]) in _OF_THE_FAMILY)
 
 
 def _tried(history: History, since_ns: int) -> dict[str, list[Event]]:
@@ -92,9 +146,9 @@ def _is_of_quiet_time(history: History, event: Event, since_ns: int) -> bool:
     return is_answered and began_ns(event) >= since_ns and not faults_during(history, began_ns(event), event.at_ns)
 
 
-def _refusal(history: History, family: str, refused: list[Event]) -> Violation:
+def _refusal(history: History, what: str, refused: list[Event], how: str) -> Violation:
     first = refused[0]
     errors = ", ".join(sorted({str(event.data.get("error")) for event in refused}))
     observed = f"each of {len(refused)} was refused ({errors}), first {when(history, first.at_ns)}"
-    expected = f"changes of {family} are accepted, as before the copy"
+    expected = f"changes of {what} are accepted, {how}"
     return violation_at(history, expected, observed, first.at_ns, f"event {first.seq}")

@@ -8,11 +8,16 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import partitions
-from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
-from pytest_kmigrate.checkers.evidence.replicas import can_be_served
+from pytest_kmigrate.checkers.evidence.moments import faults_during
+from pytest_kmigrate.checkers.evidence.replicas import can_be_served, leader_since
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
-from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.documents.kip_866.checks.procedure.shutdowns import (
+    ControlledStop,
+    controlled_stops,
+    in_log,
+    took_ns,
+)
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
@@ -21,10 +26,11 @@ from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _ONE_BY_ONE, _SHUTDOWN = "K866-PROC-roll-one-by-one", "K866-FWD-controlled-shutdown"
-_DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
 _SESSION_NS = 9_000_000_000
 """After so long the controllers take a broker for dead: leaders that move only then were not handed over."""
 _LOOKED_FOR_NS = 15_000_000_000
+_AGREED_NS = 2_000_000_000
+"""Brokers that are asked about once a second have answered by then, each in its turn."""
 
 
 @checker(
@@ -37,12 +43,15 @@ _LOOKED_FOR_NS = 15_000_000_000
 def brokers_are_rolled_one_by_one(history: History) -> Verdict:
     """In dual write a broker that is stopped in a controlled way hands its leaders over, and comes up in KRaft mode.
 
-    Handed over: each partition that is written to gets a write acknowledged before the broker's session would have
-    ended. Only partitions are judged that have another replica in sync by then, and enough of them for a write.
+    Handed over: the quorum's controllers record the shutdown of a broker that leads something, and each partition that
+    is written to gets a write acknowledged before the broker's session would have ended. Only partitions are judged
+    that have another replica in sync by then, and enough of them for a write. A shutdown proves nothing if no image of
+    the metadata log was taken after it.
     Up: ready, while others are in ZooKeeper mode, or in KRaft mode already. Under a fault nothing is judged.
     """
     rows = ByRequirement("brokers_are_rolled_one_by_one", _ONE_BY_ONE, _SHUTDOWN)
-    stops, starts = list(_controlled_stops(history)), list(_starts_in_kraft_mode(history))
+    stops = [each for each in controlled_stops(history) if _is_quiet(history, each)]
+    starts = list(_starts_in_kraft_mode(history))
     for stop in stops:
         _judge_stop(history, rows, stop)
     for start in starts:
@@ -51,36 +60,39 @@ def brokers_are_rolled_one_by_one(history: History) -> Verdict:
     return rows.verdict(text, "no broker was rolled in dual write")
 
 
-def _controlled_stops(history: History) -> Iterator[Event]:
-    """Of brokers in ZooKeeper mode, once the KRaft controllers are in charge."""
-    for event in history.of(EventKind.NODE_STOPPED):
-        if event.data.get("how") in ("controlled", "hung") and phase_at(history, event.at_ns) in _DUAL_WRITE:
-            began_ns = event.at_ns - _took_ns(event)
-            mine = [each for each in brokers_at(history, began_ns) if each.name == event.node]
-            is_quiet = not faults_during(history, began_ns, event.at_ns + _LOOKED_FOR_NS)
-            if mine and mine[0].is_migrating and is_quiet:
-                yield event
+def _is_quiet(history: History, stop: ControlledStop) -> bool:
+    return not faults_during(history, stop.began_ns, stop.event.at_ns + _LOOKED_FOR_NS)
 
 
-def _judge_stop(history: History, rows: ByRequirement, stop: Event) -> None:
-    began_ns = stop.at_ns - _took_ns(stop)
-    if stop.data.get("how") == "hung":
-        observed = f"it was still there {span(_took_ns(stop))} later, and was killed"
-        violation = timed_violation(history, f"{stop.node} ends when it is stopped", observed, stop.at_ns, _event(stop))
+def _judge_stop(history: History, rows: ByRequirement, stop: ControlledStop) -> None:
+    name, at_ns = stop.broker.name, stop.event.at_ns
+    if stop.event.data.get("how") == "hung":
+        observed = f"it was still there {span(took_ns(stop.event))} later, and was killed"
+        violation = timed_violation(history, f"{name} ends when it is stopped", observed, at_ns, _event(stop.event))
         rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
         return
-    waited = _waited_ns(history, began_ns, stop.at_ns + _LOOKED_FOR_NS)
-    for place, waited_ns in waited.items():
-        if not can_be_served(history, place, began_ns):
-            continue
-        if waited_ns < _SESSION_NS:
-            rows.looked_at(_SHUTDOWN)
-        else:
-            observed = f"none was for {span(waited_ns)}"
-            expected = f"writes to {place} are acknowledged again as soon as {stop.node} is stopped"
-            awaited = (began_ns, began_ns + waited_ns)
-            violation = timed_violation(history, expected, observed, stop.at_ns, _event(stop), awaited=awaited)
+    waited = _waited_ns(history, stop.began_ns, at_ns + _LOOKED_FOR_NS)
+    served = {place: each for place, each in waited.items() if can_be_served(history, place, stop.began_ns)}
+    led = [place for place in served if _leads(history, place, stop)]
+    logged = in_log(history, stop) if led else None
+    if logged is not None and not logged.is_recorded:
+        expected = f"the controllers record that a leader shuts down as soon as {name} is stopped"
+        violation = timed_violation(history, expected, "no record has it", at_ns, _event(stop.event), logged.file)
+        rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
+    for place, waited_ns in served.items():
+        if waited_ns >= _SESSION_NS:
+            expected = f"writes to {place} are acknowledged again as soon as {name} is stopped"
+            observed, awaited = f"none was for {span(waited_ns)}", (stop.began_ns, stop.began_ns + waited_ns)
+            violation = timed_violation(history, expected, observed, at_ns, _event(stop.event), awaited=awaited)
             rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
+        elif place in led and logged is not None and logged.is_recorded:
+            rows.looked_at(_SHUTDOWN)
+
+
+def _leads(history: History, place: str, stop: ControlledStop) -> bool:
+    """Whether brokers agreed for a while before a stop that the stopped one leads a partition."""
+    found = leader_since(history, place, stop.began_ns)
+    return found is not None and str(found[0]) == stop.broker.node_id and stop.began_ns - found[1] >= _AGREED_NS
 
 
 def _waited_ns(history: History, from_ns: int, to_ns: int) -> dict[str, int]:
@@ -114,11 +126,6 @@ def _judge_start(history: History, rows: ByRequirement, start: Event) -> None:
         observed = f"it died {span(end.at_ns - start.at_ns)} later"
         expected = f"{start.node} comes up in KRaft mode beside the others"
         rows.violated(_ONE_BY_ONE, timed_violation(history, expected, observed, end.at_ns, _event(start), _event(end)))
-
-
-def _took_ns(stop: Event) -> int:
-    took = stop.data.get("took_ms")
-    return int(took) * 1_000_000 if isinstance(took, int | float) else 0
 
 
 def _event(event: Event) -> str:

@@ -33,6 +33,8 @@ class LogRecords:
     records: Sequence[Mapping[str, Any]]
     is_whole: bool
     """Whether it holds the log from its first record on, and all of it is the run's own."""
+    has_each_own: bool
+    """Whether it holds each record of the run's own, so that none is left out by a snapshot."""
 
     @property
     def began_ns(self) -> int:
@@ -98,8 +100,9 @@ def records_of_logs(history: History) -> Iterator[LogRecords]:
 def _log(image: MetadataImage, event: Event, inherited: int) -> LogRecords:
     announced: Any = image.extra["announced"]
     own = [each for each in announced if each["offset"] > inherited]
-    is_whole = inherited < 0 and not image.extra.get("begins_with_snapshot")
-    return LogRecords(event, str(event.data["file"]), own, is_whole)
+    has_each_own = not image.extra.get("begins_with_snapshot")
+    is_whole = inherited < 0 and has_each_own
+    return LogRecords(event, str(event.data["file"]), own, is_whole, has_each_own)
 
 
 def _judge_bootstrap(history: History, rows: ByRequirement, log: LogRecords) -> None:

@@ -2,10 +2,15 @@
 
 import pytest
 
-from pytest_kmigrate.documents.kip_866.checks.dual_write.acceptance import metadata_changes_stay_accepted
+from pytest_kmigrate.documents.kip_866.checks.dual_write.acceptance import (
+    admin_requests_to_zookeeper_brokers_are_carried_out,
+    metadata_changes_stay_accepted,
+)
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import change, event, fault, history, phase
+from tests.unit.documents.kip_866.checks.nodes import broker, migrating, stopped
 
 ACL = {"wanted": {"binding": "User:a|*|Read|Allow"}}
 BEFORE = [change(1_000, "set-acl", "Topic:LITERAL:a", **ACL), change(1_500, "set-scram", "a:SCRAM-SHA-256")]
@@ -83,3 +88,58 @@ def test_refusals_under_a_fault_prove_nothing() -> None:
 def test_without_a_copy_there_is_no_after_it() -> None:
     """Not applicable: a run that stayed with ZooKeeper."""
     assert metadata_changes_stay_accepted.judge(history(events=BEFORE)).outcome is Outcome.NOT_APPLICABLE
+
+
+FAMILIES = ("topics", "configs", "acls", "quotas", "scram")
+KINDS = ("create-topic", "add-partitions", "delete-topic", "alter-config", "set-acl", "set-quota", "set-scram")
+
+
+def asked(*changes: Event, families: tuple[str, ...] = FAMILIES, kraft: tuple[Event, ...] = ()) -> History:
+    """A workload changed these families in dual write; brokers 0 and 1 run in ZooKeeper mode."""
+    scope = {"families": list(families)}
+    began = event(EventKind.WORKLOAD_BEGAN, 5_500, workload="metadata", scope=scope)
+    return history(events=[*migrating(0, 0), *migrating(0, 1), HYBRID, *kraft, began, *changes])
+
+
+def acknowledged(*kinds: str, at_ms: int = 6_000) -> list[Event]:
+    """One change of each kind was acknowledged."""
+    wanted = {"binding": "User:a|*|Read|Allow", "partitions": 2, "iterations": 4096}
+    number = iter(range(at_ms, at_ms + 1_000, 10))
+    return [change(next(number), kind, "a", wanted=wanted if kind != "set-quota" else {"q": 1.0}) for kind in kinds]
+
+
+def of_admin(run: History) -> Outcome:
+    """The outcome of the check about admin requests."""
+    return admin_requests_to_zookeeper_brokers_are_carried_out.judge(run).outcome
+
+
+def test_one_acknowledgement_of_each_kind_conforms() -> None:
+    """Conforming: of each that the workload tries; a family that the release cannot take along is not missed."""
+    assert of_admin(asked(*acknowledged(*KINDS))) is Outcome.CONFORMS
+    fewer = [kind for kind in KINDS if kind not in ("set-acl", "set-scram")]
+    assert of_admin(asked(*acknowledged(*fewer), families=("topics", "configs", "quotas"))) is Outcome.CONFORMS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_that_is_only_refused_violates(kind: str) -> None:
+    """Violating: all others are acknowledged; one refusal decides nothing."""
+    others = acknowledged(*(each for each in KINDS if each != kind))
+    refusals = [change(at, kind, "a", "failed", error="STALE_CONTROLLER_EPOCH") for at in (7_000, 8_000)]
+    verdict = admin_requests_to_zookeeper_brokers_are_carried_out.judge(asked(*others, *refusals))
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+    assert verdict.violations[0].expected == f"changes of {kind} are accepted, by brokers in ZooKeeper mode"
+    assert of_admin(asked(*others, refusals[0])) is Outcome.INCONCLUSIVE
+
+
+def test_what_others_acknowledge_proves_nothing() -> None:
+    """Vacuous: before dual write, beside a broker in KRaft mode, or under a fault."""
+    early = acknowledged(*KINDS, at_ms=3_000)
+    rolled = (stopped(5_100), *broker(5_200, mode="kraft"))
+    for run in (
+        asked(),
+        asked(*early),
+        asked(*acknowledged(*KINDS), kraft=rolled),
+        asked(*fault(5_400), *acknowledged(*KINDS)),
+        history(events=[*migrating(0, 0), HYBRID, *acknowledged(*KINDS)]),
+    ):
+        assert of_admin(run) is Outcome.INCONCLUSIVE

@@ -1,17 +1,22 @@
 """Check of brokers that are rolled in dual write."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import MS, Row, copies, event, fault, history, phase, sent
+from tests.unit.checkers.histories import MS, Row, copies, event, fault, history, phase, sent, snapshot
 from tests.unit.documents.kip_866.checks.nodes import broker, migrating, stopped
 from tests.unit.documents.kip_866.checks.outcomes import looked_at
 
+CHANGE = "BROKER_REGISTRATION_CHANGE_RECORD"
 BEFORE = [*migrating(0, 0), *migrating(0, 1), phase(5_000, "HYBRID")]
 UP = broker(21_000, mode="kraft")
+SHUTS_DOWN = "the controllers record that a leader shuts down as soon as broker-1 is stopped"
 
 
 def write(at_ms: int, took_ms: int = 10) -> Row:
@@ -19,15 +24,69 @@ def write(at_ms: int, took_ms: int = 10) -> Row:
     return sent(at_ms, began_ns=at_ms * MS, ended_ns=(at_ms + took_ms) * MS)
 
 
-def rolled(*events: Event, rows: tuple[Row, ...] = (write(20_000),), replicas: str = "0,1") -> History:
-    """Broker-1 is rolled in dual write, after 20 s; these writes were acknowledged."""
-    return history(rows, events=[*BEFORE, *events], client_metadata=[copies(1_000, replicas)])
+def logged(*shutdowns: int, registered: tuple[int, ...] = (31,)) -> MetadataImage:
+    """The metadata log: the epochs of registrations of broker-1, and of those that asked for a shutdown."""
+    records = [
+        *(("REGISTER_BROKER_RECORD", {"brokerEpoch": epoch, "isMigratingZkBroker": True}) for epoch in registered),
+        *((CHANGE, {"brokerEpoch": epoch, "fenced": -1, "inControlledShutdown": 0}) for epoch in registered),
+        *((CHANGE, {"brokerEpoch": epoch, "fenced": 0, "inControlledShutdown": 1}) for epoch in shutdowns),
+    ]
+    announced = [
+        {"offset": offset, "type": kind, "version": 1, "data": {"brokerId": 1, **data}}
+        for offset, (kind, data) in enumerate(records)
+    ]
+    return MetadataImage("metadata-log", extra={"announced": announced})
+
+
+def rolled(
+    *events: Event,
+    rows: tuple[Row, ...] = (write(20_000),),
+    replicas: str = "0,1",
+    leader: int = 1,
+    image: MetadataImage | None = None,
+) -> History:
+    """Broker-1, which leads, is rolled in dual write, after 20 s; these writes were acknowledged; the log is read."""
+    answers = [copies(1_000, replicas, leader=leader)]
+    return history(
+        rows,
+        events=[*BEFORE, *events, snapshot(50_000, "a-log")],
+        client_metadata=answers,
+        images={"a-log": image or logged(31)},
+    )
 
 
 def test_a_broker_that_hands_over_and_comes_up_conforms() -> None:
     """Conforming: one row by the writes, the other by its start."""
     verdict = brokers_are_rolled_one_by_one.judge(rolled(stopped(20_000), *UP))
     assert looked_at(verdict) == dict.fromkeys(("PROC-roll-one-by-one", "FWD-controlled-shutdown"), "CONFORMS")
+
+
+def test_a_shutdown_that_the_controllers_were_not_asked_for_violates() -> None:
+    """Violating: leaders moved soon enough, but as the broker came back, and not because it asked for it."""
+    verdict = brokers_are_rolled_one_by_one.judge(rolled(stopped(20_000), *UP, image=logged()))
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+    assert verdict.violations[0].expected == SHUTS_DOWN
+    twice = [stopped(20_000), *migrating(22_000), stopped(40_000)]
+    once = brokers_are_rolled_one_by_one.judge(rolled(*twice, image=logged(31, registered=(31, 47))))
+    assert [each.expected for each in once.violations] == [SHUTS_DOWN]
+    both = brokers_are_rolled_one_by_one.judge(rolled(*twice, image=logged(31, 47, registered=(31, 47))))
+    assert looked_at(both) == {"FWD-controlled-shutdown": "CONFORMS"}
+
+
+def test_a_shutdown_without_a_leader_or_without_a_log_proves_nothing() -> None:
+    """Vacuous: another broker leads; nobody agreed for long; the log was read before, or lists no changes."""
+    snapshotted = replace(logged(), extra={**logged().extra, "begins_with_snapshot": True})
+    unlisted = replace(logged(), extra={"announced": [logged().extra["announced"][0]]})
+    before = rolled(stopped(20_000), *UP)
+    early = [snapshot(10_000, "a-log") if each.kind is EventKind.SNAPSHOT else each for each in before.events]
+    for run in (
+        rolled(stopped(20_000), *UP, leader=0),
+        replace(before, client_metadata=[copies(19_000, "0,1", leader=1)]),
+        replace(before, events=sorted(early, key=lambda each: each.at_ns)),
+        rolled(stopped(20_000), *UP, image=snapshotted),
+        rolled(stopped(20_000), *UP, image=unlisted),
+    ):
+        assert looked_at(brokers_are_rolled_one_by_one.judge(run)) == {"PROC-roll-one-by-one": "CONFORMS"}
 
 
 @pytest.mark.parametrize(

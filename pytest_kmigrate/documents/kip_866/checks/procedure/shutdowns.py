@@ -1,0 +1,84 @@
+"""Controlled shutdowns: which ones the quorum's controllers were asked for, as the metadata log records them."""
+
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.evidence.moments import phase_at
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brokers_at
+from pytest_kmigrate.documents.kip_866.checks.registration.records import LogRecords, records_of_logs
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+
+_CHANGE = "BROKER_REGISTRATION_CHANGE_RECORD"
+_DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
+
+
+@dataclass(frozen=True)
+class ControlledStop:
+    """A broker in ZooKeeper mode that was stopped in a controlled way, once KRaft controllers are in charge."""
+
+    event: Event
+    broker: BrokerAt
+    began_ns: int
+    """When it was asked to stop."""
+
+
+@dataclass(frozen=True)
+class InLog:
+    """Whether an image of the metadata log has the controlled shutdown of a stop before it, and the image's file."""
+
+    is_recorded: bool
+    file: str
+
+
+def controlled_stops(history: History) -> list[ControlledStop]:
+    """All of them, in order, also those that ended by being killed."""
+    found = []
+    for event in history.of(EventKind.NODE_STOPPED):
+        if event.data.get("how") in ("controlled", "hung") and phase_at(history, event.at_ns) in _DUAL_WRITE:
+            began_ns = event.at_ns - took_ns(event)
+            mine = next((each for each in brokers_at(history, began_ns) if each.name == event.node), None)
+            if mine is not None and mine.is_migrating:
+                found.append(ControlledStop(event, mine, began_ns))
+    return found
+
+
+def in_log(history: History, stop: ControlledStop) -> InLog | None:
+    """What the first image of the same metadata log after a stop has of it; None without such an image.
+
+    A record names the registration of the broker, and not the stop. So one is missing if the log has fewer
+    registrations in migration mode with a controlled shutdown than the broker was stopped until then.
+    """
+    starts = life_starts_ns(history)
+    life = life_at(starts, stop.event.at_ns)
+    logs = (each for each in records_of_logs(history) if each.began_ns > stop.event.at_ns)
+    log = next((each for each in logs if life_at(starts, each.began_ns) == life), None)
+    if log is None or not log.of(_CHANGE):  # runs recorded by an earlier release of ours list no changes
+        return None
+    until = [
+        each
+        for each in controlled_stops(history)
+        if each.broker.name == stop.broker.name
+        and life_at(starts, each.event.at_ns) == life
+        and each.event.at_ns < log.began_ns
+    ]
+    is_recorded = len(_recorded(log, stop.broker)) >= len(until)
+    # A snapshot has registrations as they are, and not what became of former ones.
+    return InLog(is_recorded, log.file) if is_recorded or log.has_each_own else None
+
+
+def took_ns(stop: Event) -> int:
+    """How long a node took to stop."""
+    took = stop.data.get("took_ms")
+    return int(took) * 1_000_000 if isinstance(took, int | float) else 0
+
+
+def _recorded(log: LogRecords, broker: BrokerAt) -> set[int]:
+    """The epochs of a broker's registrations in migration mode that have a controlled shutdown."""
+
+    def epochs(kind: str, key: str) -> set[int]:
+        data = (each["data"] for each in log.of(kind))
+        return {each["brokerEpoch"] for each in data if str(each["brokerId"]) == broker.node_id and each.get(key)}
+
+    return epochs("REGISTER_BROKER_RECORD", "isMigratingZkBroker") & epochs(_CHANGE, "inControlledShutdown")
