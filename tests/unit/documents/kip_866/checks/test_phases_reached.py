@@ -5,8 +5,9 @@ import pytest
 from pytest_kmigrate.documents.kip_866.checks.phases_reached import phase_not_reached, phase_reached
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import event, fault, history, phase
+from tests.unit.checkers.histories import event, fault, history, phase, snapshot, znode
 
 FAILED_STEP = event(EventKind.STEP_ENDED, 9000, step="await-dual-write", outcome="failed", reason="not within 60 s")
 
@@ -15,6 +16,21 @@ def test_a_reached_phase_conforms() -> None:
     """Conforming: an edge into the phase was recorded, whatever came after it."""
     verdict = phase_reached.judge(history(events=[phase(1, "COPYING"), phase(2500, "HYBRID"), FAILED_STEP]), "HYBRID")
     assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "HYBRID reached 2.5 s after the run began")
+
+
+@pytest.mark.parametrize("reached", ["HYBRID", "ALL_KRAFT", "FINALIZED"])
+def test_the_gauge_alone_does_not_show_a_copy(reached: str) -> None:
+    """Inconclusive where ZooKeeper was watched and has no position of the log; before the copy there is none."""
+    events, watched = [phase(1, "COPYING"), phase(2500, reached)], znode(2, "/controller", "{}")
+    begun, held = (znode(at, "/migration", f'{{"kraft_metadata_offset":{at}}}') for at in (-1, 120))
+    for znodes, outcome in (((watched, begun), Outcome.INCONCLUSIVE), ((watched, held), Outcome.CONFORMS)):
+        assert phase_reached.judge(history(events=events, znodes=znodes), reached).outcome is outcome
+    early = history(events=events, znodes=(watched,))
+    assert phase_reached.judge(early, "COPYING").outcome is Outcome.CONFORMS
+    extra = {"migration_states": [{"offset": 9, "number": 1}], "transactions": [], "brokers": {}}
+    image = {"a-log": MetadataImage("metadata-log", extra=extra)}
+    logged = history(events=[*events, snapshot(9000, "a-log")], znodes=(watched,), images=image)
+    assert phase_reached.judge(logged, reached).outcome is Outcome.CONFORMS
 
 
 def test_a_phase_not_reached_because_a_step_failed_violates() -> None:
