@@ -131,6 +131,17 @@ def test_a_kind_that_is_only_refused_violates(kind: str) -> None:
     assert of_admin(asked(*others, refusals[0])) is Outcome.INCONCLUSIVE
 
 
+def test_a_kind_that_is_never_answered_violates() -> None:
+    """Violating: a client asks another broker again and again, and gives up."""
+    others = acknowledged(*(each for each in KINDS if each != "set-quota"))
+    unanswered = [
+        change(at, "set-quota", "a", "indefinite", error="_TIMED_OUT", wanted={"q": 1.0}) for at in (17_000, 28_000)
+    ]
+    verdict = admin_requests_to_zookeeper_brokers_are_carried_out.judge(asked(*others, *unanswered))
+    assert verdict.violations[0].observed.startswith("each of 2 was refused or not answered (_TIMED_OUT), first 17.0 s")
+    assert of_admin(asked(*others, unanswered[0])) is Outcome.INCONCLUSIVE
+
+
 def test_what_others_acknowledge_proves_nothing() -> None:
     """Vacuous: before dual write, beside a broker in KRaft mode, or under a fault."""
     early = acknowledged(*KINDS, at_ms=3_000)
