@@ -81,13 +81,13 @@ def _in_zookeeper(history: History, until_ns: int) -> dict[str, int]:
 
 
 def _in_log(image: MetadataImage) -> Mapping[str, int]:
-    found = {
-        _epoch_of(place): value["leader_epoch"]
-        for place, value in image.partitions.items()
-        if isinstance(value.get("leader_epoch"), int)
-    }
     following = image.producer_ids.get("next")
-    return {**found, _NEXT: following if isinstance(following, int) else 0}  # a log without it begins with 0
+    found = {_NEXT: following if isinstance(following, int) else 0}  # a log without it begins with 0
+    for place, value in image.partitions.items():
+        epoch = value.get("leader_epoch")
+        if isinstance(epoch, int):
+            found[_epoch_of(place)] = epoch
+    return found
 
 
 def _epoch_of(place: str) -> str:

@@ -1,6 +1,6 @@
 """Check of rolling the brokers: one at a time into KRaft mode, and each controlled stop hands its leaders over."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -50,10 +50,12 @@ def brokers_are_rolled_one_by_one(history: History) -> Verdict:
     Up: ready, while others are in ZooKeeper mode, or in KRaft mode already. Under a fault nothing is judged.
     """
     rows = ByRequirement("brokers_are_rolled_one_by_one", _ONE_BY_ONE, _SHUTDOWN)
-    stops = [each for each in controlled_stops(history) if _is_quiet(history, each)]
+    every = controlled_stops(history)
+    due = [each for each in every if _led(history, each)]
+    stops = [each for each in every if _is_quiet(history, each)]
     starts = list(_starts_in_kraft_mode(history))
     for stop in stops:
-        _judge_stop(history, rows, stop)
+        _judge_stop(history, rows, stop, due)
     for start in starts:
         _judge_start(history, rows, start)
     text = f"{counted(len(stops), 'controlled stop')}, {counted(len(starts), 'start')} in KRaft mode beside the others"
@@ -64,7 +66,7 @@ def _is_quiet(history: History, stop: ControlledStop) -> bool:
     return not faults_during(history, stop.began_ns, stop.event.at_ns + _LOOKED_FOR_NS)
 
 
-def _judge_stop(history: History, rows: ByRequirement, stop: ControlledStop) -> None:
+def _judge_stop(history: History, rows: ByRequirement, stop: ControlledStop, due: Sequence[ControlledStop]) -> None:
     name, at_ns = stop.broker.name, stop.event.at_ns
     if stop.event.data.get("how") == "hung":
         observed = f"it was still there {span(took_ns(stop.event))} later, and was killed"
@@ -73,8 +75,8 @@ def _judge_stop(history: History, rows: ByRequirement, stop: ControlledStop) -> 
         return
     waited = _waited_ns(history, stop.began_ns, at_ns + _LOOKED_FOR_NS)
     served = {place: each for place, each in waited.items() if can_be_served(history, place, stop.began_ns)}
-    led = [place for place in served if _leads(history, place, stop)]
-    logged = in_log(history, stop) if led else None
+    led = _led(history, stop)
+    logged = in_log(history, stop, due) if led else None
     if logged is not None and not logged.is_recorded:
         expected = f"the controllers record that a leader shuts down as soon as {name} is stopped"
         violation = timed_violation(history, expected, "no record has it", at_ns, _event(stop.event), logged.file)
@@ -89,10 +91,15 @@ def _judge_stop(history: History, rows: ByRequirement, stop: ControlledStop) -> 
             rows.looked_at(_SHUTDOWN)
 
 
-def _leads(history: History, place: str, stop: ControlledStop) -> bool:
-    """Whether brokers agreed for a while before a stop that the stopped one leads a partition."""
-    found = leader_since(history, place, stop.began_ns)
-    return found is not None and str(found[0]) == stop.broker.node_id and stop.began_ns - found[1] >= _AGREED_NS
+def _led(history: History, stop: ControlledStop) -> set[str]:
+    """The partitions that were written to, of which brokers agreed for a while before a stop that the broker led it."""
+    written = (place for place, _ in partitions(history.operations.of(OperationKind.PRODUCE)))
+    leaders = ((place, leader_since(history, place, stop.began_ns)) for place in written)
+    return {
+        place
+        for place, found in leaders
+        if found and str(found[0]) == stop.broker.node_id and stop.began_ns - found[1] >= _AGREED_NS
+    }
 
 
 def _waited_ns(history: History, from_ns: int, to_ns: int) -> dict[str, int]:

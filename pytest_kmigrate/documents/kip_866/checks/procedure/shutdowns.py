@@ -1,5 +1,6 @@
 """Controlled shutdowns: which ones the quorum's controllers were asked for, as the metadata log records them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
@@ -44,11 +45,12 @@ def controlled_stops(history: History) -> list[ControlledStop]:
     return found
 
 
-def in_log(history: History, stop: ControlledStop) -> InLog | None:
+def in_log(history: History, stop: ControlledStop, due: Sequence[ControlledStop]) -> InLog | None:
     """What the first image of the same metadata log after a stop has of it; None without such an image.
 
-    A record names the registration of the broker, and not the stop. So one is missing if the log has fewer
-    registrations in migration mode with a controlled shutdown than the broker was stopped until then.
+    ``due``: the stops of which there must be a record; a broker that leads nothing is let go without one. A record
+    names the registration of the broker, and not the stop. So one is missing if the log has fewer registrations in
+    migration mode with a controlled shutdown than there were such stops up to this one.
     """
     starts = life_starts_ns(history)
     life = life_at(starts, stop.event.at_ns)
@@ -58,10 +60,10 @@ def in_log(history: History, stop: ControlledStop) -> InLog | None:
         return None
     until = [
         each
-        for each in controlled_stops(history)
+        for each in due
         if each.broker.name == stop.broker.name
         and life_at(starts, each.event.at_ns) == life
-        and each.event.at_ns < log.began_ns
+        and each.event.at_ns <= stop.event.at_ns
     ]
     is_recorded = len(_recorded(log, stop.broker)) >= len(until)
     # A snapshot has registrations as they are, and not what became of former ones.

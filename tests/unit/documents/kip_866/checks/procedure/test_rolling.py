@@ -73,10 +73,19 @@ def test_a_shutdown_that_the_controllers_were_not_asked_for_violates() -> None:
     assert looked_at(both) == {"FWD-controlled-shutdown": "CONFORMS"}
 
 
+def test_a_broker_that_led_nothing_is_let_go_without_a_record() -> None:
+    """Conforming: of two stops the first one needed none."""
+    led_later = [copies(1_000, "0,1", leader=0), copies(30_000, "0,1", leader=1)]
+    events = [stopped(20_000), *migrating(22_000), stopped(40_000)]
+    run = rolled(*events, rows=(write(20_000), write(40_000)), image=logged(47, registered=(31, 47)))
+    verdict = brokers_are_rolled_one_by_one.judge(replace(run, client_metadata=led_later))
+    assert looked_at(verdict) == {"FWD-controlled-shutdown": "CONFORMS"}
+
+
 def test_a_shutdown_without_a_leader_or_without_a_log_proves_nothing() -> None:
     """Vacuous: another broker leads; nobody agreed for long; the log was read before, or lists no changes."""
     snapshotted = replace(logged(), extra={**logged().extra, "begins_with_snapshot": True})
-    unlisted = replace(logged(), extra={"announced": [logged().extra["announced"][0]]})
+    unlisted = replace(logged(), extra={"announced": []})
     before = rolled(stopped(20_000), *UP)
     early = [snapshot(10_000, "a-log") if each.kind is EventKind.SNAPSHOT else each for each in before.events]
     for run in (
