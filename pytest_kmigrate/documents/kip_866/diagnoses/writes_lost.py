@@ -53,34 +53,45 @@ def backlog_was_dropped_at_the_shutdown(history: History, verdict: Verdict) -> b
 def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool:
     """A controller's write of a change ended with the expired session; ZooKeeper lacks changes of that time only.
 
-    Of a topic that was being written it may lack just the states of some partitions.
+    Of a topic that was being written it may lack just the states of some partitions, and one whose deletion was lost is
+    there with all its partitions.
     """
     wrong = wrong_in(history, verdict)
     if wrong is None or (behind := wrong.behind(history, "zookeeper")) is None:
         return False
     expired_ns = _expired_ns(history)
-    changed = lost_ns(wrong) or _made_ns(history, wrong, behind)
+    changed = lost_ns(wrong) or _of_topics_ns(history, wrong, behind)
     near = [any(abs(lost - expired) <= _AROUND_NS for expired in expired_ns) for lost in changed]
     logs = [log for _, log in logs_of(history, "controller")]
     was_refused = any(_EXPIRED.search(log) or _FAILED_SINCE.search(log) for log in logs)
     return was_refused and bool(changed) and all(near) and never_written(history, wrong)
 
 
-def _made_ns(history: History, wrong: Wrong, label: str) -> list[int]:
-    """When the topics were made of whose partitions an image lacks the states; none where anything else is wrong."""
-    made = {
-        str(each.data["subject"]): changed_ns(each)
+def _of_topics_ns(history: History, wrong: Wrong, label: str) -> list[int]:
+    """When the topics were changed of whose partitions an image has too little or too much; none beside anything else.
+
+    Too little: of a topic that was made the state of a partition is lacking. Too much: a topic that was deleted is
+    there with its partitions.
+    """
+    acknowledged = {
+        (each.data["change"], each.data["subject"]): changed_ns(each)
         for each in history.of(EventKind.METADATA_CHANGE)
-        if each.data["change"] == "create-topic" and each.data["outcome"] == "ok"
+        if each.data["outcome"] == "ok"
     }
-    partitions = history.images[label].partitions
-    topics = [
-        key.rpartition("-")[0]
-        for family, key in wrong.places
-        if family == "partitions" and partitions.get(key, {}).get("isr") is None
-    ]
-    is_all = len(topics) == len(wrong.places) and made.keys() >= set(topics)
-    return [made[topic] for topic in topics] if is_all else []
+    causes = [_cause(history, wrong, label, *place) for place in wrong.places]
+    is_all = all(each in acknowledged for each in causes)
+    return [acknowledged[each] for each in causes if each] if is_all else []
+
+
+def _cause(history: History, wrong: Wrong, label: str, family: str, key: str) -> tuple[str, str] | None:
+    """The change of its topic that an image lacks if so much is wrong with a partition; None for everything else."""
+    topic, image = key.rpartition("-")[0], history.images[label]
+    others = [history.images[each] for each in wrong.lost if each != label]
+    if family != "partitions":
+        return None
+    if others and topic in image.topics and not any(topic in each.topics for each in others):
+        return "delete-topic", topic
+    return ("create-topic", topic) if image.partitions.get(key, {}).get("isr") is None else None
 
 
 def _are_of_the_end(history: History, wrong: Wrong) -> bool:

@@ -100,6 +100,34 @@ def test_a_topic_that_was_being_written_as_the_session_ended_may_lack_partitions
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == (("kmigrate-14",) if is_named else ())
 
 
+@pytest.mark.parametrize(
+    ("deleted_ms", "still_there", "beside", "is_named"),
+    [
+        (3_000, {"gone"}, {}, True),
+        (30_000, {"gone"}, {}, False),
+        (3_000, {"gone", "older"}, {}, False),
+        (3_000, set(), {}, False),
+        (3_000, {"gone"}, {"acls": {"Topic:LITERAL:a": ["b"]}}, False),
+    ],
+    ids=["meanwhile", "much later", "another topic, too", "its partitions alone", "something else is there"],
+)
+def test_a_topic_whose_deletion_was_lost_is_there_with_its_partitions(
+    deleted_ms: int, still_there: set[str], beside: dict[str, dict[str, list[str]]], *, is_named: bool
+) -> None:
+    """A partition has no acknowledged change of its own: the deletion of its topic is what is looked for."""
+    deleted = [change(-60_000, "delete-topic", "older"), change(deleted_ms, "delete-topic", "gone")]
+    states = {f"{topic}-0": {"replicas": [0], "isr": [0], "leader": 0} for topic in still_there or {"gone"}}
+    images = {
+        "log": MetadataImage("metadata-log"),
+        "after": MetadataImage(
+            "zookeeper", topics={each: {"id": "x"} for each in still_there}, partitions=states, **beside
+        ),
+    }
+    events = [*started(*CONTROLLERS), *EXPIRED, OF_A_CONTROLLER, *deleted]
+    run = seen_at_last(images, *events, logs={"controller-3000": EXPIRED_WRITE})
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == (("kmigrate-14",) if is_named else ())
+
+
 DUAL_WRITE = phase(2, "HYBRID")
 WRITTEN, OWED = (change(at, "alter-config", "broker:1", wanted={name: "1"}) for at, name in ((10, "a"), (11, "b")))
 DEPROVISIONED = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
