@@ -13,6 +13,7 @@ trap 'kill -CONT "${PIDS[@]}" 2>/dev/null; kill -KILL "${PIDS[@]}" 2>/dev/null |
 
 start() { # NAME SCRIPT PROPERTIES...: a process in the background, its log in WORK/NAME.log, its id in WORK/NAME.pid
   local name=$1; shift
+  : >>"$WORK/$name.log" # so that it can be read at once
   LOG_DIR="$WORK/$name-logs" "$KAFKA/bin/$1" "${@:2}" >>"$WORK/$name.log" 2>&1 &
   echo $! >"$WORK/$name.pid"; PIDS+=($!)
 }
