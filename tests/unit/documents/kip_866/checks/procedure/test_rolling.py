@@ -83,7 +83,7 @@ def test_a_broker_that_led_nothing_is_let_go_without_a_record() -> None:
 
 
 def test_a_shutdown_without_a_leader_or_without_a_log_proves_nothing() -> None:
-    """Vacuous: another broker leads; the answers did not agree for long; the log was read before, or lists no changes."""
+    """Vacuous: another broker leads; the answers did not agree for long; no later log lists changes."""
     snapshotted = replace(logged(), extra={**logged().extra, "begins_with_snapshot": True})
     unlisted = replace(logged(), extra={"announced": []})
     before = rolled(stopped(20_000), *UP)
