@@ -51,6 +51,21 @@ class Injection:
         """The nodes that were hit; empty until it has begun."""
         return self._applied.targets if self._applied else ()
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether it is, or was, in force."""
+        return self._begun.is_set()
+
+    @property
+    def is_witnessed(self) -> bool:
+        """Whether its witness has seen it bite."""
+        return self.is_begun and self._witness() is not None
+
+    @property
+    def is_healed(self) -> bool:
+        """Whether it is over, and what it did is undone."""
+        return self._healed.is_set()
+
     def await_begun(self, within_s: float = PATIENCE_S) -> None:
         """Return once the fault is in force."""
         awaited = f"{self._trigger} for {self._fault}"

@@ -3,12 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
+from typing import Any
 
 from pytest_kmigrate.model.capabilities import with_implied
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.operations import Operations, no_operations
+
+SCHEDULE = "schedule"
+"""The key of a header's ``extra`` that holds what the run carried out."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,12 @@ class RunHeader:
     requirements: tuple[str, ...] = ()
     started_at: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def schedule(self) -> Mapping[str, Any] | None:
+        """The schedule that the run carried out, as data; None for any other test."""
+        found = self.extra.get(SCHEDULE)
+        return found if isinstance(found, Mapping) else None
 
     @property
     def release(self) -> str:

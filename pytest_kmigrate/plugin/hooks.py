@@ -75,6 +75,14 @@ def pytest_testnodedown(node: Any) -> None:
         complete_allure_results(node.config).take_over(environment)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Have a test run once for each schedule of a file."""
+    if is_of_ours(metafunc.definition) and marks.nearest_mark(metafunc.definition, "schedules") is not None:
+        from pytest_kmigrate.plugin.scheduling import parametrize
+
+        parametrize(metafunc)
+
+
 @pytest.hookimpl(trylast=True)  # when -k and -m have deselected: what a test needs that does not run is not asked
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Refuse what cannot be, leave out what cannot run here or is for the night, expect the red of known bugs."""

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_kmigrate.catalogue import requirement
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.faults.schedules.schedule import data_of
 from pytest_kmigrate.machine.plan import plan_here
 from pytest_kmigrate.model.checks import Check, Checker
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
@@ -39,6 +40,7 @@ from pytest_kmigrate.plugin.outcomes import (
 from pytest_kmigrate.plugin.progress import Progress
 from pytest_kmigrate.plugin.resuming import report_complete_run
 from pytest_kmigrate.plugin.scenes import scene_of, shared_as, shared_by
+from pytest_kmigrate.plugin.scheduling import schedule_of
 from pytest_kmigrate.recording.sources import digest_of_test
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, SharedCluster, header_of, open_run
@@ -64,6 +66,9 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
                 _require_room(provider, topology)
             session = begun_session(item, options.runs, lambda: _tests_of(item.session))
             settings = replace(_settings(item.config, provider), session=session)
+            schedule = schedule_of(item)
+            if schedule is not None:
+                settings = replace(settings, seed=schedule.seed)
             claim = Claim(
                 identity_of(item),
                 marked(item, "requirement"),
@@ -71,6 +76,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
                 start_of(item),
                 conditions_of(item),
                 words_for(item),
+                schedule=data_of(schedule) if schedule is not None else None,
             )
             if options.resume:
                 report_complete_run(item, settings.runs, header_of(settings, provider, topology, claim))
@@ -151,6 +157,7 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
         commit=options.commit,
         command=_command(config),
         topology=options.topology,
+        schedules=options.schedules,
         began=_progress(config).follow,
         # What a mutant does must be seen in the run that it was loaded into.
         checkpoints=None if options.cold or options.byteman else _checkpoints(config, provider),

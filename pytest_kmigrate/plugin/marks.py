@@ -31,6 +31,7 @@ MARKS = (
         "the phase in which a test begins, such as HYBRID, filled with metadata or not",
     ),
     ("start_condition", "(*znodes)", "znodes that exist before the test begins: Znode(path, data=None)"),
+    ("schedules", "(file)", "the test runs once for each schedule of a file; --kmigrate-schedules names another"),
     (
         "needs",
         "(*capabilities)",

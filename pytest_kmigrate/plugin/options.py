@@ -30,6 +30,13 @@ OPTIONS = (
     ("seed", "N", "1", "seed of everything that is chosen at random"),
     ("byteman", "FILE", None, "Byteman rules loaded into every Kafka JVM"),
     ("member", "COMMAND", None, "runs the members of groups under test (default: the document's reference)"),
+    (
+        "schedules",
+        "FILE",
+        None,
+        "schedules that tests marked `schedules` carry out, one a line; default: the suite's own",
+    ),
+    ("shard", "I/N", None, "of these schedules only those of the I-th of N machines, such as 3/8"),
     ("commit", "TEXT", None, "the commit that the distribution was built from, for reports"),
 )
 
@@ -63,6 +70,10 @@ class Options:
     member: tuple[str, ...]
     """Empty: the reference implementation of the document."""
     commit: str | None
+    schedules: Path | None
+    """None: the file that the marker names."""
+    shard: tuple[int, int]
+    """Which machine this is, from 1, and of how many."""
     keep: bool
     cold: bool
     nightly: bool
@@ -130,11 +141,21 @@ def options_of(config: pytest.Config) -> Options:
         byteman=Path(byteman) if byteman else None,
         member=_words(_chosen(config, "member") or ""),
         commit=_chosen(config, "commit"),
+        schedules=Path(chosen) if (chosen := _chosen(config, "schedules")) else None,
+        shard=_shard(_chosen(config, "shard") or "1/1"),
         keep=_is_set(config, "keep"),
         cold=_is_set(config, "cold"),
         nightly=_is_set(config, "nightly"),
         resume=_is_set(config, "resume"),
     )
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """Which machine of how many; pytest.UsageError for anything but I/N, with I from 1 to N."""
+    first, slash, last = text.partition("/")
+    if slash and all(each.isascii() and each.isdigit() for each in (first, last)) and 1 <= int(first) <= int(last):
+        return int(first), int(last)
+    raise pytest.UsageError(f"--kmigrate-shard: expected I/N with I from 1 to N, such as 3/8; got {_shortened(text)}")
 
 
 def _words(command: str) -> tuple[str, ...]:

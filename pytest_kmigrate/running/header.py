@@ -17,7 +17,7 @@ from pytest_kmigrate.distributions.distribution import RUNS_IMAGES, is_image
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.model.history import SCHEDULE, RunHeader
 from pytest_kmigrate.model.provider import Artifact, Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder, run_id_of
@@ -50,6 +50,8 @@ class RunSettings:
     """The topology file or name that the command line asked for, if it did."""
     session: Session | None = None
     """The call of pytest that the folder of runs has noted; None: nothing notes it."""
+    schedules: Path | None = None
+    """The file of schedules that the command line asked for, if it did."""
     checkpoints: Checkpoints | None = None
     """What runs may start from; None: every cluster is started from scratch."""
     began: Callable[["Run"], None] = lambda _run: None
@@ -69,6 +71,8 @@ class Claim:
     """Znodes that are there before it begins."""
     words: Sequence[str] = ()
     """What to call pytest with to run it again; empty: its id."""
+    schedule: Mapping[str, object] | None = None
+    """What it carries out, if it does: a line of a night, as data."""
     observed: Sequence[str] = ()
     """The command that observes once more, where nothing was tested, and an operator was watched; empty: a test."""
 
@@ -106,6 +110,7 @@ def header_of(
                 "source_digest": claim.source_digest,
                 "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
                 "commit": settings.commit,
+                SCHEDULE: dict(claim.schedule) if claim.schedule else None,
                 "member": list(settings.member),
                 "cold": claim.starts_at is not None and settings.checkpoints is None,
                 "checkpoint": checkpoint.identity if checkpoint else None,
@@ -189,6 +194,7 @@ def _reproduce(
         "topology": settings.topology,
         "byteman": settings.byteman,
         "member": shlex.join(settings.member) or None,
+        "schedules": settings.schedules,
     }
     chosen = [(f"--kmigrate-{name}", str(value)) for name, value in options.items() if value is not None]
     cold = ["--kmigrate-cold"] if is_cold else []

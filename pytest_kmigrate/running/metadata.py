@@ -41,15 +41,18 @@ class Metadata:
         zookeeper: ZookeeperClient | None,
         recorder: RunRecorder,
         seed: int,
-        test_id: str,
+        order: str,
         *,
         place: int = 1,
     ) -> None:
-        """``place``: which of the runs on this cluster it is of; each changes metadata under names of its own."""
+        """``order``: with the seed, decides in which order a workload changes families.
+
+        ``place``: which of the runs on this cluster it is of; each changes metadata under names of its own.
+        """
         self._cluster = cluster
         self._recorder = recorder
         self._seed = seed
-        self._test_id = test_id
+        self._order = order
         self._sources = ImageSource(cluster, view, zookeeper)
         self._running: RunningMetadata | None = None
         self._begun = 0
@@ -132,7 +135,7 @@ class Metadata:
         self._begun += 1
         brokers = self._brokers()
         scope = Scope(f"{self._names}-{self._begun}", brokers, min(3, len(brokers)), self._changed)
-        workload = MetadataWorkload(per_s=per_s, seed=f"{self._seed} {self._test_id} {self._begun}", scope=scope)
+        workload = MetadataWorkload(per_s=per_s, seed=f"{self._seed} {self._order} {self._begun}", scope=scope)
         require(self._cluster.capabilities, workload.needs, "a metadata workload", self._recorder)
         self._running = run_metadata(workload, self._cluster.client_connection(), self._recorder)
         self._running.start()

@@ -1,5 +1,6 @@
 """Runs a recorded run's test again, with the same seed, Kafka, topology and profile, by a pytest of its own."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -35,6 +36,8 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
         "profile": header.profile,
         "runs": str(runs),
     }
+    if header.schedule is not None:
+        options["schedules"] = str(_written(header, runs))
     rules = options.get("byteman")
     if rules is not None and not Path(rules).is_file():
         raise WrongUseError(
@@ -44,6 +47,14 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
     reported = [f"{PREFIX}{name}={value}" for name, value in options.items()]
     reported += [f"{PREFIX}cold"] if "cold" in chosen else []
     return [sys.executable, "-m", "pytest", *_test(header, at), *reported]
+
+
+def _written(header: RunHeader, runs: Path) -> Path:
+    """A file of the one schedule that the run carried out, beside the runs."""
+    file = runs / f"{header.run_id}.jsonl"
+    runs.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{json.dumps(header.schedule)}\n", encoding="utf-8")
+    return file
 
 
 def replay(command: Sequence[str]) -> int:

@@ -29,7 +29,7 @@ from pytest_kmigrate.model.events.evidence import (
     RunEnded,
     StartConditionMade,
 )
-from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.model.history import SCHEDULE, RunHeader
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
@@ -94,7 +94,9 @@ class Run:
         self.inject = Injector(self.scene)
         self.view = self.scene.view
         self.driver = driver_of(document, self.scene)
-        self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, header.seed, header.test_id, place=place)
+        # A schedule without one of its happenings is another test, and meets the same changes in the same order.
+        order = SCHEDULE if header.schedule else header.test_id
+        self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, header.seed, order, place=place)
         self.metadata.leave_out(document.unfilled(cluster.topology))
         self.losses = Losses(recorder)
         self.judgement: Judgement | None = None

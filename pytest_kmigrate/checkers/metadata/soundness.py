@@ -11,7 +11,8 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Violation
 
-_BROKERS = "admin"
+BROKERS = "admin"
+"""The source of an image of what brokers answer to clients."""
 """The source of an image that brokers reported."""
 
 _TOLD_BY_BROKERS = ("acls", "scram", "delegation_tokens")
@@ -79,7 +80,7 @@ def _unanswered(image: MetadataImage, against: MetadataImage, families: Sequence
 
 def _untold(image: MetadataImage, against: MetadataImage) -> list[str]:
     """Families that brokers usually report, that these did not, and of which the other side holds something."""
-    if image.source != _BROKERS:
+    if image.source != BROKERS:
         return []
     return [family for family in _TOLD_BY_BROKERS if family not in image.known and getattr(against, family)]
 

@@ -1,17 +1,22 @@
-"""KAFKA-20774: a controller that loads its log loses credentials, and takes them from ZooKeeper as it takes over."""
+"""KAFKA-20774: a node that loads its log loses credentials; a controller takes them from ZooKeeper as it takes over."""
 
+from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.metadata.changes import has_failed
+from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
+from pytest_kmigrate.checkers.metadata.soundness import BROKERS
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import loaded_and_synced
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Write
+from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.model.verdict import Verdict
 
 _USERS = "/config/users/"
+_LOADED = "Publishing initial metadata at offset"
 
 
 @diagnosis("KAFKA-20774")
@@ -26,6 +31,47 @@ def controller_took_credentials_from_zookeeper(history: History, verdict: Verdic
     if wrong is None or not wrong.places or wrong.behind(history, "zookeeper") is None:
         return False
     return all(family == "scram" and _was_taken(history, key) for family, key in wrong.places)
+
+
+@diagnosis("KAFKA-20774")
+def broker_lost_credentials_as_it_loaded_the_log(history: History, verdict: Verdict) -> bool:
+    """Brokers in KRaft mode lack credentials that others have, and such are all that is wrong.
+
+    Each of them was started after another credential of the same mechanism was removed, and was not ready yet when the
+    one that it lacks was set last: it loaded both at once, as such a controller does, and its log has this load.
+    """
+    wrong = wrong_in(history, verdict)
+    if wrong is None or not wrong.places:
+        return False
+    return all(family == "scram" and _was_loaded_without(history, verdict, key) for family, key in wrong.places)
+
+
+def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
+    images = [history.images[label] for label in verdict.listed("images")]
+    seen = [image.scram.get(key, {}).get("iterations") for image in images if image.source == BROKERS]
+    if len(seen) != 1 or not isinstance(seen[0], Mapping):
+        return False
+    lacking = [broker for broker, iterations in seen[0].items() if iterations is None]
+    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if not has_failed(each)]
+    own = [each for each in changes if each.data.get("subject") == key]
+    removals = [each for each in changes if _removes_another(each, key, key.rpartition(":")[2])]
+    if not lacking or not own or own[-1].data.get("change") == "remove-scram":
+        return False
+    others = {iterations for iterations in seen[0].values() if iterations is not None}
+    wanted = own[-1].data.get("wanted")
+    has_last = isinstance(wanted, Mapping) and others == {wanted.get("iterations")}
+    return has_last and all(_loaded(history, broker, own[-1], removals) for broker in lacking)
+
+
+def _loaded(history: History, broker: str, last: Event, removals: Sequence[Event]) -> bool:
+    """Whether a broker was started last in KRaft mode after a removal, and became ready only after ``last``."""
+    starts = [each for each in history.of(EventKind.NODE_STARTED) if each.node == broker]
+    is_loaded = _LOADED in log_of(history, broker)
+    if not is_loaded or not starts or starts[-1].data.get("mode") != BrokerMode.KRAFT.value:
+        return False
+    ready = [each for each in history.of(EventKind.NODE_READY) if each.node == broker and each.at_ns > starts[-1].at_ns]
+    was_removed = any(each.at_ns < min(starts[-1].at_ns, began_ns(last)) for each in removals)
+    return was_removed and bool(ready) and began_ns(last) < ready[0].at_ns
 
 
 def _was_taken(history: History, key: str) -> bool:

@@ -1,15 +1,16 @@
 """Facts about credentials that a KRaft controller took from ZooKeeper (KAFKA-20774)."""
 
 import json
+from typing import Any
 
 import pytest
 
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
-from pytest_kmigrate.model.event import Event
-from pytest_kmigrate.model.history import Transaction, Write
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import change
+from tests.unit.checkers.histories import change, event
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
@@ -79,3 +80,34 @@ def test_a_credential_that_was_removed_is_no_loss() -> None:
     loaded = started(*CONTROLLERS, at_ms=2_500)
     run = seen_at_last(images, *loaded, *events, transactions=[claim(3_500), sync()])
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == ()
+
+
+def _broker(*, removed: bool = True, mode: str = "kraft", ready_ms: int = 4_000, lacks: object = None) -> History:
+    """A broker that was started again at 2.5 s; after the image of the log it lacks a credential, or has another."""
+    before = OTHERS if removed else OF_ANOTHER_MECHANISM
+    begun = [*started("broker-2", mode=mode, at_ms=2_500), event(EventKind.NODE_READY, ready_ms, "broker-2", took_ms=1)]
+    last = change(3_000, "set-scram", KEY, wanted=WANTED)
+    seen = {"iterations": {"broker-0": 4570, "broker-2": lacks}}
+    images = {
+        "after-log": MetadataImage("metadata-log", known=FULL.known, scram={KEY: WANTED}),
+        "after-brokers": MetadataImage("admin", known=FULL.known, scram={KEY: seen}),
+    }
+    loads = "[BrokerMetadataPublisher id=2] Publishing initial metadata at offset OffsetAndEpoch(offset=428, epoch=2)"
+    return seen_at_last(images, *before, *begun, last, logs={"broker-2": loads})
+
+
+def test_a_broker_that_loads_its_log_loses_credentials_alike() -> None:
+    """One was removed before it was started, and the one that it lacks was set before it was ready."""
+    run = _broker()
+    assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == ("KAFKA-20774",)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"removed": False}, {"mode": "zookeeper"}, {"ready_ms": 2_900}, {"lacks": 1}],
+    ids=["none was removed", "in ZooKeeper mode", "ready before it was set", "another value"],
+)
+def test_a_broker_that_lacks_a_credential_otherwise_has_another_bug(changes: dict[str, Any]) -> None:
+    """It did not load both at once, or did not lose it."""
+    run = _broker(**changes)
+    assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == ()

@@ -1,0 +1,85 @@
+"""What the keys of a schedule may hold each by itself, and not together."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_kmigrate.faults.effect import Fault
+from pytest_kmigrate.faults.processes import Kill, Pause, Stop
+from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
+from pytest_kmigrate.faults.schedules.spelling import Mistake, wrong
+from pytest_kmigrate.faults.znodes import ExpireSession
+from pytest_kmigrate.model.topology import Role
+
+
+@dataclass(frozen=True)
+class Walkable:
+    """What of a document a schedule may name."""
+
+    document: str
+    states: Sequence[str] = ()
+    """Values of the state ``phase``, in order."""
+    walk: Sequence[str] = ()
+    """Those that a step of the procedure reaches."""
+    starts: Sequence[str] = ()
+    """Those that a run may begin in by a checkpoint."""
+
+
+def contradictions(schedule: Schedule, there: Walkable) -> Iterator[Mistake]:
+    """What each key may hold by itself, and not together."""
+    ids = [each.id for each in schedule.happenings]
+    come_to = [each for each in (schedule.starts_at, *schedule.walk) if each]
+    end = there.states.index(come_to[-1]) if come_to else 0
+    passed = there.states[: end + 1]
+    first = there.states.index(schedule.starts_at) if schedule.starts_at else 0
+    for number, each in enumerate(schedule.happenings):
+        key = f"happenings[{number}]"
+        if ids.count(each.id) > 1 and ids.index(each.id) == number:
+            yield wrong(f"{key}.id", "an id of its own", each.id)
+        if each.begin.state is not None and each.begin.state not in passed[first:]:
+            yield wrong(
+                f"{key}.begin.state", f"a state on the walk ({', '.join(passed[first:])})", each.begin.state, passed
+            )
+        yield from _circles(key, each, schedule)
+        yield from _of_all(key, each)
+        yield from _both(key, each, schedule)
+
+
+def _circles(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mistake]:
+    """A happening waits for one that is there, and never for itself."""
+    of, seen = happening.begin.of, {happening.id}
+    if of is not None and schedule.named(of) is None:
+        yield wrong(f"{key}.begin.of", "the id of another happening of the schedule", of)
+    while of is not None:
+        if of in seen:
+            yield wrong(f"{key}.begin.of", "a happening that does not wait for this one", happening.begin.of)
+            return
+        seen.add(of)
+        other = schedule.named(of)
+        of = other.begin.of if other else None
+
+
+def _of_all(key: str, happening: Happening) -> Iterator[Mistake]:
+    """What no cluster can walk under, and what is about one node only."""
+    aims = _aims(happening.fault)
+    every = [each for each in aims if each in {f"every-{role.value}" for role in Role}]
+    if every and isinstance(happening.fault, ExpireSession):
+        yield wrong(f"{key}.fault.target", "one node, as a session is of one", every[0])
+    if every and happening.release.across and isinstance(happening.fault, Kill | Stop | Pause):
+        yield wrong(
+            f"{key}.release.across", f"false, as no step ends without any of {every[0]}", happening.release.across
+        )
+
+
+def _both(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mistake]:
+    """One node is never in two faults of processes at once."""
+    other = schedule.named(happening.begin.of) if happening.begin.of is not None else None
+    if other is None or happening.begin.when == "healed":
+        return
+    both = set(_aims(happening.fault)) & set(_aims(other.fault))
+    if both and isinstance(happening.fault, Kill | Stop | Pause) and isinstance(other.fault, Kill | Stop | Pause):
+        got = f"{min(both)}, which happening {other.id} holds: write when: healed, or another target"
+        yield Mistake(f"{key}.fault.target", f"expected a node that no other fault has stopped; got {got}")
+
+
+def _aims(fault: Fault) -> list[str]:
+    return [str(getattr(fault, name)) for name in ("target", "source", "destination") if hasattr(fault, name)]

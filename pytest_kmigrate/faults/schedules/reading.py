@@ -1,0 +1,202 @@
+"""Reads schedules from lines of JSON: every mistake of a line at once, each with its key and what was expected."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_args
+
+from pytest_kmigrate.faults.schedules.contradictions import Walkable, contradictions
+from pytest_kmigrate.faults.schedules.schedule import SCHEMA, Begin, Happening, Moment, Release, Schedule
+from pytest_kmigrate.faults.schedules.spelling import Mistake, fault_of, wrong
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.topology.loading import find, load, shipped
+
+MOST_HAPPENINGS = 8
+_NIGHT = "night"
+_LONGEST_S = 600
+_MOST_OPERATIONS = 100_000
+_MOST_IDS = 99
+_KEYS = ("schema", "document", "topology", "starts_at", "walk", "changes_per_s", "seed", "happenings")
+
+
+@dataclass(frozen=True)
+class Night:
+    """Schedules in the order of their lines, and what the first line says of where they come from."""
+
+    schedules: tuple[Schedule, ...]
+    header: Mapping[str, object]
+
+
+def read_night(path: Path, walkable: Callable[[str], Walkable]) -> Night:
+    """The schedules of a file; WrongUseError with every mistake of every line, by file, line and key."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "is not text in UTF-8"
+        raise WrongUseError(f"{path}: expected a file of schedules, one a line; {reason}") from error
+    header, first = _header(lines)
+    mistakes: list[str] = []
+    schedules = []
+    for number, line in enumerate(lines[first:], first + 1):
+        found: list[Mistake] = []
+        schedule = schedule_of(line, walkable, found) if line.strip() else None
+        mistakes += [f"{path}: line {number}: {each}" for each in found]
+        schedules += [schedule] if schedule else []
+    promised = header.get("lines")
+    if not mistakes and isinstance(promised, int) and promised != len(schedules):
+        mistakes.append(f"{path}: line 1: lines: expected {promised} schedules to follow; got {len(schedules)}")
+    if not mistakes and not schedules:
+        mistakes.append(f"{path}: expected at least one schedule; got none")
+    if mistakes:
+        raise WrongUseError("\n".join(mistakes))
+    return Night(tuple(schedules), header)
+
+
+def schedule_of(line: str, walkable: Callable[[str], Walkable], mistakes: list[Mistake]) -> Schedule | None:
+    """The schedule of a line; None, and every mistake is added, if it is none."""
+    try:
+        data = json.loads(line)
+    except ValueError as error:
+        mistakes.append(Mistake("the line", f"expected JSON; got something else: {error}"))
+        return None
+    if not isinstance(data, dict):
+        mistakes.append(wrong("the line", "an object", data))
+        return None
+    before = len(mistakes)
+    _refuse_others("", data, _KEYS, mistakes)
+    if data.get("schema") != SCHEMA:
+        mistakes.append(wrong("schema", f"{SCHEMA}", data.get("schema")))
+    there = _document(data.get("document"), walkable, mistakes)
+    nodes = _nodes(data.get("topology"), mistakes)
+    walk, starts_at = _walk(data, there, mistakes)
+    schedule = Schedule(
+        document=there.document,
+        topology=str(data.get("topology")),
+        happenings=tuple(_happenings(data.get("happenings"), nodes, mistakes)),
+        walk=walk,
+        starts_at=starts_at,
+        changes_per_s=_number("changes_per_s", data.get("changes_per_s", 2), 100, mistakes),
+        seed=_whole("seed", data.get("seed", 1), 10**18 - 1, mistakes),
+    )
+    if len(mistakes) == before:
+        mistakes += contradictions(schedule, there)
+    return schedule if len(mistakes) == before else None
+
+
+def _header(lines: Sequence[str]) -> tuple[Mapping[str, object], int]:
+    """The first line of a night, if it is one, and where the schedules begin."""
+    try:
+        first = json.loads(lines[0]) if lines else None
+    except ValueError:
+        first = None
+    return (first, 1) if isinstance(first, dict) and _NIGHT in first else ({}, 0)
+
+
+def _document(given: object, walkable: Callable[[str], Walkable], mistakes: list[Mistake]) -> Walkable:
+    try:
+        return walkable(str(given))
+    except WrongUseError as error:
+        mistakes.append(Mistake("document", str(error)))
+        return Walkable(str(given))
+
+
+def _nodes(given: object, mistakes: list[Mistake]) -> frozenset[str]:
+    """The names of a topology's nodes."""
+    if not isinstance(given, str):
+        mistakes.append(wrong("topology", "the name of a shipped topology, or a file", given, shipped()))
+        return frozenset()
+    try:
+        return frozenset(node.name for node in load(find(given)).nodes)
+    except WrongUseError as error:
+        mistakes.append(Mistake("topology", str(error)))
+        return frozenset()
+
+
+def _walk(data: Mapping[str, Any], there: Walkable, mistakes: list[Mistake]) -> tuple[tuple[str, ...], str | None]:
+    walk, starts_at = data.get("walk", []), data.get("starts_at")
+    if not isinstance(walk, list) or any(each not in there.walk for each in walk):
+        known = ", ".join(there.walk) or "nothing, as its document has no procedure"
+        mistakes.append(wrong("walk", f"a list of {known}", walk))
+        return (), None
+    if starts_at is not None and starts_at not in there.starts:
+        known = ", ".join(there.starts) or "nothing"
+        mistakes.append(wrong("starts_at", f"{known}, or null", starts_at, there.starts))
+        return tuple(walk), None
+    places = [there.states.index(each) for each in ([starts_at] if starts_at else []) + walk if each in there.states]
+    if places != sorted(places):
+        mistakes.append(
+            wrong("walk", f"the states in their order ({', '.join(there.states)}), from starts_at on", walk)
+        )
+    return tuple(walk), starts_at
+
+
+def _happenings(given: object, nodes: frozenset[str], mistakes: list[Mistake]) -> Iterator[Happening]:
+    if not isinstance(given, list) or not 0 < len(given) <= MOST_HAPPENINGS:
+        size = len(given) if isinstance(given, list) else given
+        mistakes.append(wrong("happenings", f"a list of 1 to {MOST_HAPPENINGS}", size))
+        return
+    for number, each in enumerate(given):
+        key = f"happenings[{number}]"
+        table = _table(key, each, Happening, mistakes)
+        identity = _whole(f"{key}.id", table.get("id"), _MOST_IDS, mistakes)
+        fault = fault_of(f"{key}.fault", table.get("fault"), nodes, mistakes)
+        begin = _begin(f"{key}.begin", table.get("begin", {}), mistakes)
+        release = _release(f"{key}.release", table.get("release", {}), mistakes)
+        if fault is not None:
+            yield Happening(identity, fault, begin, release)
+
+
+def _begin(key: str, given: object, mistakes: list[Mistake]) -> Begin:
+    table = _table(key, given, Begin, mistakes)
+    state, of, moment = table.get("state"), table.get("of"), table.get("when", Begin.when)
+    if state is not None and not isinstance(state, str):
+        mistakes.append(wrong(f"{key}.state", "a state of the walk, or none", state))
+    if moment not in get_args(Moment):
+        mistakes.append(wrong(f"{key}.when", f"one of {', '.join(get_args(Moment))}", moment, get_args(Moment)))
+    number = None if of is None else _whole(f"{key}.of", of, _MOST_IDS, mistakes)
+    after = _whole(f"{key}.after_operations", table.get("after_operations", 0), _MOST_OPERATIONS, mistakes)
+    return Begin(state, after, number, moment)
+
+
+def _release(key: str, given: object, mistakes: list[Mistake]) -> Release:
+    table = _table(key, given, Release, mistakes)
+    across = table.get("across", False)
+    if not isinstance(across, bool):
+        mistakes.append(wrong(f"{key}.across", "true or false", across))
+    operations = _whole(f"{key}.operations", table.get("operations", Release.operations), _MOST_OPERATIONS, mistakes)
+    at_most_s = _number(f"{key}.at_most_s", table.get("at_most_s", Release.at_most_s), _LONGEST_S, mistakes)
+    if at_most_s == 0:
+        mistakes.append(wrong(f"{key}.at_most_s", "more than 0", at_most_s))
+    return Release(operations, at_most_s, bool(across))
+
+
+def _table(key: str, given: object, table: type[Any], mistakes: list[Mistake]) -> dict[str, Any]:
+    """An object with keys of a dataclass; an empty one, with the mistake added, for anything else."""
+    names = [each.name for each in fields(table)]
+    if not isinstance(given, dict):
+        mistakes.append(wrong(key, f"an object of {', '.join(names)}", given))
+        return {}
+    _refuse_others(f"{key}.", given, names, mistakes)
+    return given
+
+
+def _refuse_others(prefix: str, given: Mapping[str, object], names: Sequence[str], mistakes: list[Mistake]) -> None:
+    expected = f"no such key: there are {', '.join(names)}"
+    mistakes += [
+        wrong(f"{prefix}{each}", expected, given[each], names, written=each) for each in given if each not in names
+    ]
+
+
+def _whole(key: str, given: object, most: int, mistakes: list[Mistake]) -> int:
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= most:
+        return given
+    mistakes.append(wrong(key, f"a whole number from 0 to {most}", given))
+    return 0
+
+
+def _number(key: str, given: object, most: float, mistakes: list[Mistake]) -> float:
+    if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= most:
+        return int(given) if given == int(given) else given
+    mistakes.append(wrong(key, f"a number from 0 to {most:g}", given))
+    return 0

@@ -1,0 +1,162 @@
+"""Faults and targets as data, and back: by the fields of their dataclasses, so a new fault needs no line here."""
+
+import difflib
+import enum
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import partial
+from types import ModuleType
+from typing import Any, get_type_hints
+
+from pytest_kmigrate.faults import disks, links, processes, targets, znodes
+from pytest_kmigrate.faults.effect import Fault
+from pytest_kmigrate.faults.targets import Target
+from pytest_kmigrate.model.topology import Role
+
+_PARTITION = re.compile(r"(?P<of>leader-of|owner-of)\((?P<topic>[\w.-]+)-(?P<partition>\d+)\)")
+_PLAIN: dict[str, Callable[[], Target]] = {
+    "active-controller": targets.active_controller,
+    "quorum-leader": targets.quorum_leader,
+    "follower-controller": targets.follower_controller,
+    "zookeeper-leader": targets.zookeeper_leader,
+    "random-broker": targets.random_broker,
+    "broker-besides-controller": targets.broker_besides_controller,
+    **{f"every-{role.value}": partial(targets.every, role) for role in Role},
+}
+_LARGEST = 10**9
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake in data: the key, and what was expected and found there."""
+
+    key: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text}"
+
+
+def wrong(key: str, expected: str, got: object, known: Collection[str] = (), *, written: object = None) -> Mistake:
+    """The mistake that ``key`` holds ``got``; with the word that is nearest to what was ``written``."""
+    near = difflib.get_close_matches(str(written or got), list(known), n=1)
+    meant = f'; did you mean "{near[0]}"?' if near else ""
+    return Mistake(key, f"expected {expected}; got {got!r}{meant}")
+
+
+def kind_of(fault: Fault) -> str:
+    """The name of a fault's effect: ``fail-log-dir``."""
+    return _kebab(type(fault).__name__)
+
+
+def kinds() -> dict[str, type[Any]]:
+    """The faults that can be spelled, by name."""
+    found = [value for module in (processes, links, znodes, disks) for value in _faults_of(module)]
+    return {_kebab(each.__name__): each for each in found}
+
+
+def keys_of(kind: type[Any]) -> Iterator[tuple[Field[Any], Any]]:
+    """The fields of a fault, each with its type."""
+    hints = get_type_hints(kind)
+    for each in fields(kind):
+        yield each, hints[each.name]
+
+
+def spelled(fault: Fault) -> dict[str, Any]:
+    """A fault as data; what is as by default is left out."""
+    assert is_dataclass(fault), "a fault is a frozen dataclass"
+    values = {
+        each.name: getattr(fault, each.name) for each in fields(fault) if getattr(fault, each.name) != each.default
+    }
+    return {"kind": kind_of(fault), **{key: _plain(value) for key, value in values.items()}}
+
+
+def fault_of(key: str, data: object, nodes: Collection[str], mistakes: list[Mistake]) -> Fault | None:
+    """The fault that ``data`` spells; None, and every mistake is added, if it spells none."""
+    if not isinstance(data, Mapping):
+        mistakes.append(wrong(key, "a fault, such as {kind: kill, target: random-broker}", data))
+        return None
+    known = kinds()
+    kind = known.get(str(data.get("kind")))
+    if kind is None:
+        mistakes.append(wrong(f"{key}.kind", f"one of {', '.join(known)}", data.get("kind"), known))
+        return None
+    before = len(mistakes)
+    allowed = dict(keys_of(kind))
+    names = [each.name for each in allowed]
+    mistakes += [
+        wrong(f"{key}.{name}", f"no such key: {data['kind']} has {', '.join(names)}", data[name], names, written=name)
+        for name in data
+        if name not in names and name != "kind"
+    ]
+    values = {}
+    for each, hint in allowed.items():
+        if each.name in data:
+            values[each.name] = _value(f"{key}.{each.name}", hint, data[each.name], nodes, mistakes)
+        elif each.default is MISSING:
+            mistakes.append(
+                Mistake(f"{key}.{each.name}", f"expected, as {data['kind']} has no default for it; got none")
+            )
+    return kind(**values) if len(mistakes) == before else None
+
+
+def target_of(key: str, text: object, nodes: Collection[str], mistakes: list[Mistake]) -> Target | None:
+    """The target that a name means: a way to choose, or a node of the topology."""
+    if isinstance(text, str) and text in _PLAIN:
+        return _PLAIN[text]()
+    if isinstance(text, str) and (found := _PARTITION.fullmatch(text)):
+        made = targets.partition_leader if found["of"] == "leader-of" else targets.owner_of
+        return made(found["topic"], int(found["partition"]))
+    if isinstance(text, str) and text in nodes:
+        return targets.node(text)
+    known = [*_PLAIN, *nodes]
+    expected = f"a target ({', '.join(_PLAIN)}, leader-of(TOPIC-N), owner-of(TOPIC-N)) or a node of the topology"
+    mistakes.append(wrong(key, expected, text, known))
+    return None
+
+
+def _value(key: str, hint: Any, given: object, nodes: Collection[str], mistakes: list[Mistake]) -> object:
+    if hint is Target:
+        return target_of(key, given, nodes, mistakes)
+    if hint in (tuple[Target, ...], tuple[Role, ...]):
+        if not isinstance(given, list) or not given:
+            mistakes.append(wrong(key, "a list", given))
+            return ()
+        one = hint.__args__[0]
+        return tuple(_value(f"{key}[{n}]", one, each, nodes, mistakes) for n, each in enumerate(given))
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        values = [str(each.value) for each in hint]
+        if given not in values:
+            mistakes.append(wrong(key, f"one of {', '.join(values)}", given, values))
+            return None
+        return hint(given)
+    return _scalar(key, hint, given, mistakes)
+
+
+def _scalar(key: str, hint: type[Any], given: object, mistakes: list[Mistake]) -> object:
+    names = {bool: "true or false", int: f"a whole number from 0 to {_LARGEST}", str: "text"}
+    assert hint in names, f"a field of a fault is of a type that cannot be spelled: {hint}"
+    if type(given) is not hint or (hint is int and not 0 <= given <= _LARGEST):  # type: ignore[operator]
+        mistakes.append(wrong(key, names[hint], given))
+    return given
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return str(value) if isinstance(value, Target) else value
+
+
+def _faults_of(module: ModuleType) -> Iterator[type[Any]]:
+    """The faults that a module defines."""
+    for name, value in vars(module).items():
+        is_own = isinstance(value, type) and value.__module__ == module.__name__ and not name.startswith("_")
+        if is_own and hasattr(value, "applied_to"):
+            yield value
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()

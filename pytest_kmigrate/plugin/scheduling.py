@@ -1,0 +1,81 @@
+"""Tests that run once for each schedule of a file: their parameters, with the marks that follow from each line."""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.plugin.marks import PREFIX, nearest_mark
+from pytest_kmigrate.plugin.options import options_of
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.faults.schedules.reading import Night
+    from pytest_kmigrate.faults.schedules.schedule import Schedule
+
+FIXTURE = "schedule"
+"""The argument of a test that gets its schedule."""
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Have a test marked ``schedules`` run for each schedule; pytest.UsageError for a file with mistakes."""
+    mark = nearest_mark(metafunc.definition, "schedules")
+    if mark is None:
+        return
+    options = options_of(metafunc.config)
+    try:
+        if (
+            len(mark.args) != 1
+            or mark.kwargs
+            or not isinstance(mark.args[0], str)
+            or FIXTURE not in metafunc.fixturenames
+        ):
+            raise WrongUseError(
+                f"marker {mark.name}: expected a file, and a test with the argument {FIXTURE}: "
+                f'write @pytest.mark.{mark.name}("schedules.jsonl")'
+            )
+        path = options.schedules or metafunc.definition.path.parent / mark.args[0]
+        night = _read(path)
+    except KmigrateError as error:
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: {error}") from error
+    first, machines = options.shard
+    here = [each for each in night.schedules[first - 1 :: machines] if each.document == options.profile]
+    _refuse_none(path, night, options.profile, options.shard)
+    metafunc.parametrize(FIXTURE, [_param(each) for each in here], indirect=False)
+
+
+def schedule_of(item: pytest.Item) -> "Schedule | None":
+    """The schedule that a test carries out; None if it carries none out."""
+    if nearest_mark(item, "schedules") is None:
+        return None
+    found: Schedule | None = getattr(getattr(item, "callspec", None), "params", {}).get(FIXTURE)
+    return found
+
+
+def _param(schedule: "Schedule") -> object:
+    marks = [getattr(pytest.mark, f"{PREFIX}topology")(schedule.topology)]
+    if schedule.starts_at:
+        marks.append(getattr(pytest.mark, f"{PREFIX}starts_at")(schedule.starts_at))
+    return pytest.param(schedule, marks=marks, id=schedule.name)
+
+
+@cache
+def _read(path: Path) -> "Night":
+    from pytest_kmigrate.faults.schedules.reading import read_night  # not at pytest's start
+    from pytest_kmigrate.running.carrying_out import walkable
+
+    return read_night(path, walkable)
+
+
+def _refuse_none(path: Path, night: "Night", profile: str, shard: tuple[int, int]) -> None:
+    documents = sorted({each.document for each in night.schedules})
+    if profile not in documents:
+        raise pytest.UsageError(
+            f"{path}: expected schedules of --kmigrate-profile {profile}; got some of {', '.join(documents)}"
+        )
+    if shard[1] > len(night.schedules):
+        raise pytest.UsageError(
+            f"--kmigrate-shard: expected at most {len(night.schedules)} machines, as {path} has so many lines; "
+            f"got {shard[1]}"
+        )

@@ -1,0 +1,183 @@
+"""Facts about lines of schedules: what they come to, and that every mistake is found at once."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.faults.schedules.contradictions import Walkable
+from pytest_kmigrate.faults.schedules.reading import read_night, schedule_of
+from pytest_kmigrate.faults.schedules.schedule import Schedule, data_of, line_of, lines_of
+from pytest_kmigrate.faults.schedules.spelling import Mistake
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.running.carrying_out import walkable
+
+KIP = walkable("kip-866")
+
+
+def _data(**changes: Any) -> dict[str, Any]:
+    kill = {
+        "id": 1,
+        "fault": {"kind": "kill", "target": "active-controller"},
+        "begin": {"state": "HYBRID"},
+        "release": {},
+    }
+    pause = {
+        "id": 2,
+        "fault": {"kind": "pause", "target": "random-broker"},
+        "begin": {"state": "HYBRID", "of": 1, "when": "begun", "after_operations": 10},
+        "release": {"operations": 5, "at_most_s": 2.5},
+    }
+    return {
+        "schema": 1,
+        "document": "kip-866",
+        "topology": "zk1-broker3-controller3",
+        "starts_at": "HYBRID",
+        "walk": ["HYBRID", "ALL_KRAFT"],
+        "changes_per_s": 0.5,
+        "seed": 7,
+        "happenings": [kill, pause],
+        **changes,
+    }
+
+
+def _read(data: object) -> tuple[Schedule | None, list[str]]:
+    mistakes: list[Mistake] = []
+    found = schedule_of(json.dumps(data), _one, mistakes)
+    return found, [str(each) for each in mistakes]
+
+
+def _one(document: str) -> Walkable:
+    if document != KIP.document:
+        raise WrongUseError(f"expected kip-866, got {document!r}")
+    return KIP
+
+
+def test_a_line_comes_back_as_it_was() -> None:
+    """The same text for the same schedule, so its digest is the test's name everywhere."""
+    schedule, mistakes = _read(_data())
+    assert mistakes == []
+    assert schedule is not None
+    assert data_of(schedule) == _data()
+    again, _ = _read(json.loads(line_of(schedule)))
+    assert again is not None
+    assert (again.digest, again.name) == (schedule.digest, schedule.name)
+    assert schedule.name == f"HYBRID-kill-pause-{schedule.digest[:8]}"
+
+
+def test_what_a_schedule_needs_is_known_before_it_runs() -> None:
+    """Of its faults, its traffic and its changes of metadata."""
+    schedule, _ = _read(_data())
+    assert schedule is not None
+    assert {Capability.KILL, Capability.PAUSE, Capability.TRAFFIC, Capability.CHANGE} <= schedule.needs
+    assert Capability.PAUSE not in schedule.without(2).needs
+
+
+def test_without_a_happening_the_others_stay_as_they_are() -> None:
+    """Also one that waited for it: it waits for its state alone."""
+    schedule, _ = _read(_data())
+    assert schedule is not None
+    (left,) = schedule.without(1).happenings
+    assert (left.fault, left.begin.state, left.begin.of) == (schedule.happenings[1].fault, "HYBRID", None)
+    assert schedule.without(1).named(1) is None
+
+
+_KILL = _data()["happenings"][0]
+_PAUSE = _data()["happenings"][1]
+_ALL_BROKERS = {"kind": "kill", "target": "every-broker"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"schema": 2}, "schema: expected 1; got 2"),
+        ({"document": "kip-86"}, "document: expected kip-866"),
+        ({"topology": "zk1-broker3-controler3"}, "topology: "),
+        ({"topology": None}, "topology: expected the name of a shipped topology"),
+        ({"walk": ["HYBRD"]}, "walk: expected a list of PREPARING, HYBRID, ALL_KRAFT, FINALIZED"),
+        ({"walk": ["ALL_KRAFT", "HYBRID"]}, "walk: expected the states in their order"),
+        ({"starts_at": "ALL_KRAFT"}, "walk: expected the states in their order"),
+        ({"starts_at": "PREPARING"}, "starts_at: expected HYBRID, ALL_KRAFT, or null"),
+        ({"changes_per_s": -1}, "changes_per_s: expected a number from 0 to 100"),
+        ({"seed": 1.5}, "seed: expected a whole number"),
+        ({"seed": True}, "seed: expected a whole number"),
+        ({"happenings": []}, "happenings: expected a list of 1 to 8; got 0"),
+        ({"happenings": [_KILL] * 9}, "happenings: expected a list of 1 to 8; got 9"),
+        ({"happening": []}, 'happening: expected no such key: there are .*; did you mean "happenings"'),
+        ({"happenings": [_KILL, {**_PAUSE, "id": 1}]}, "happenings[0].id: expected an id of its own; got 1"),
+        ({"happenings": [{**_KILL, "begin": {"state": "FINALIZED"}}]}, "begin.state: expected a state on the walk"),
+        ({"happenings": [{**_KILL, "begin": {"of": 1}}]}, "begin.of: expected a happening that does not wait"),
+        ({"happenings": [{**_KILL, "begin": {"of": 3}}]}, "begin.of: expected the id of another happening"),
+        ({"happenings": [{**_KILL, "begin": {"when": "begn"}}]}, 'begin.when: .*did you mean "begun"'),
+        ({"happenings": [{**_KILL, "release": {"at_most_s": 0}}]}, "release.at_most_s: expected more than 0"),
+        ({"happenings": [{**_KILL, "release": {"across": 1}}]}, "release.across: expected true or false"),
+        ({"happenings": [{**_KILL, "release": {"forever": 1}}]}, "release.forever: expected no such key"),
+        ({"happenings": [{**_KILL, "release": []}]}, "release: expected an object of operations"),
+        ({"happenings": ["kill"]}, "happenings[0]: expected an object of id, fault, begin, release"),
+        (
+            {"happenings": [{**_KILL, "fault": _ALL_BROKERS, "release": {"across": True}}]},
+            "release.across: expected false, as no step ends without any of every-broker",
+        ),
+        (
+            {"happenings": [{**_KILL, "fault": {"kind": "expire-session", "target": "every-broker"}}]},
+            "fault.target: expected one node, as a session is of one",
+        ),
+        (
+            {"happenings": [_KILL, {**_PAUSE, "fault": {"kind": "pause", "target": "active-controller"}}]},
+            "fault.target: expected a node that no other fault has stopped",
+        ),
+    ],
+)
+def test_a_line_with_a_mistake_is_none(changes: dict[str, Any], words: str) -> None:
+    """It is refused before anything starts, by the key, and by what was expected there."""
+    schedule, mistakes = _read(_data(**changes))
+    assert schedule is None
+    with pytest.raises(AssertionError, match=words.replace("[0]", r"\[0\]")):
+        raise AssertionError("\n".join(mistakes))
+
+
+def test_all_mistakes_of_a_line_are_reported_at_once() -> None:
+    """A night of mistakes is mended in one go."""
+    wrong = {**_KILL, "fault": {"kind": "kil"}, "begin": {"when": "x"}, "release": {"operations": -1}}
+    _, mistakes = _read(_data(seed="x", walk="HYBRID", happenings=[wrong]))
+    assert [each.partition(":")[0] for each in mistakes] == [
+        "walk",
+        "happenings[0].fault.kind",
+        "happenings[0].begin.when",
+        "happenings[0].release.operations",
+        "seed",
+    ]
+
+
+def test_a_night_is_read_with_its_header_or_without(tmp_path: Path) -> None:
+    """Its first line may say where it comes from; a night that lost lines is not whole."""
+    schedule, _ = _read(_data())
+    assert schedule is not None
+    file = tmp_path / "night.jsonl"
+    file.write_text(lines_of([schedule, schedule.without(1)]))
+    assert [each.digest for each in read_night(file, _one).schedules] == [schedule.digest, schedule.without(1).digest]
+    file.write_text(lines_of([schedule], {"night": 1, "lines": 1}))
+    assert read_night(file, _one).header["lines"] == 1
+    file.write_text(lines_of([schedule], {"night": 1, "lines": 2}))
+    with pytest.raises(WrongUseError, match="line 1: lines: expected 2 schedules to follow; got 1"):
+        read_night(file, _one)
+
+
+def test_a_file_that_is_none_is_one_sentence(tmp_path: Path) -> None:
+    """Not there, empty, no text, damaged in the second line."""
+    file = tmp_path / "night.jsonl"
+    with pytest.raises(WrongUseError, match="expected a file of schedules, one a line; No such file"):
+        read_night(file, _one)
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(WrongUseError, match="is not text in UTF-8"):
+        read_night(file, _one)
+    file.write_text("\n")
+    with pytest.raises(WrongUseError, match="expected at least one schedule"):
+        read_night(file, _one)
+    file.write_text(f"{json.dumps(_data())}\n{json.dumps(_data())[:40]}\n[]\n")
+    with pytest.raises(
+        WrongUseError, match=r"(?s)line 2: the line: expected JSON.*line 3: the line: expected an object"
+    ):
+        read_night(file, _one)
