@@ -9,8 +9,8 @@ from pytest_kmigrate.judging.coherence.coherence import COHERENT
 from pytest_kmigrate.judging.rejudge import judge_again
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
-from tests.unit.certificates.vendors import PLANNED, change_events, change_header, header_of, plan_these
-from tests.unit.judging.coherence.honest_runs import Line, honest_run, judged_anew, sealed_anew
+from tests.unit.certificates.vendors import PLANNED, change_events, header_of, plan_these
+from tests.unit.judging.coherence.honest_runs import Line, change_header, honest_run, judged_anew, sealed_anew
 
 
 @pytest.fixture
