@@ -166,7 +166,7 @@ def _stimuli(tree: ast.AST, named: dict[str, ast.stmt]) -> set[str]:
             found |= _stimuli(named[node.id], elsewhere)
         elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in ROOMS_OF_NAMES:
             found.add(ast.unparse(node))
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.topology":
+        elif isinstance(node, ast.Call) and node.args and ast.unparse(node.func) == "pytest.mark.topology":
             found.add(f"topology {ast.literal_eval(node.args[0])}")
     return found
 
