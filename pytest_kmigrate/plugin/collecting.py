@@ -180,7 +180,7 @@ def _look_at(item: pytest.Item, options: Options, topology_of_test: _Topology | 
             reasons += _why_not_on(item, kafka, "that of the topology")
     release = _release(item, kafka) if kafka and (_KAFKA in item.stash or bugs) else ""
     _expect_red(item, bugs, release, is_build=release != kafka)
-    if schedule is not None:  # what happens was drawn: nobody knows which bugs it meets
+    if schedule is not None:  # what happens was drawn, and may meet any bug
         expect_of(item, departures_of(options.profile, release))
     return reasons
 
