@@ -1,6 +1,5 @@
 """Judges the runs of a certificate again, on all cores: no stored verdict is believed."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from pytest_kmigrate.judging.coherence.coherence import COHERENT
 from pytest_kmigrate.judging.rejudge import judge_again
+from pytest_kmigrate.limits import processors
 from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError
 from pytest_kmigrate.recording.run_folder import RunFolder
 
@@ -24,7 +24,7 @@ def differing(folders: Sequence[RunFolder], progress: Progress, *, has_reports: 
 
 
 def _judged_by_workers(folders: Sequence[RunFolder], progress: Progress, *, has_reports: bool) -> Iterator[str]:
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(folders)), get_context("fork")) as workers:
+    with ProcessPoolExecutor(min(processors(), len(folders)), get_context("fork")) as workers:
         judged = [workers.submit(_differences, folder.path, has_reports=has_reports) for folder in folders]
         for done, each in enumerate(judged, 1):
             yield from _result_of(each)

@@ -25,7 +25,17 @@ def cache_dir() -> Path:
     if named:
         return Path(os.path.abspath(os.path.expanduser(named)))  # noqa: PTH100, PTH111 - unlike Path's, these never raise
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "kmigrate"
+    return (Path(base) if base else _home() / ".cache") / "kmigrate"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise DistributionError(
+            f"expected a folder for Kafka and its agents in the user's home, got no home: HOME is not set, and user "
+            f"{os.getuid()} has no entry in /etc/passwd; name a folder by {CACHE_VARIABLE}"
+        ) from error
 
 
 def entry(name: str, build: Callable[[Path], None], progress: Progress) -> Path:

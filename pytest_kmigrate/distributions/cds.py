@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_kmigrate.distributions.cache import Progress, entry
 from pytest_kmigrate.distributions.distribution import Distribution
-from pytest_kmigrate.distributions.java import Java, bound_to_us, find_java
+from pytest_kmigrate.distributions.java import Java, bound_to_us, find_java, java_environment
 from pytest_kmigrate.distributions.manifest import sha256_of
 from pytest_kmigrate.distributions.training import JVM_FLAGS, Training, classes_named
 from pytest_kmigrate.model.errors import DistributionError, KmigrateError
@@ -97,7 +97,13 @@ def _merged(lists: list[Path], distribution: Distribution) -> list[str]:
 def _run(java: Java, distribution: Distribution, *arguments: str) -> None:
     command = [str(java.path), *JVM_FLAGS, "-cp", distribution.classpath, *arguments]
     answer = subprocess.run(
-        bound_to_us(command), capture_output=True, text=True, timeout=DUMP_WITHIN_S, check=False, errors="replace"
+        bound_to_us(command),
+        capture_output=True,
+        text=True,
+        timeout=DUMP_WITHIN_S,
+        check=False,
+        errors="replace",
+        env=java_environment(),
     )
     if answer.returncode != 0:
         said = (answer.stdout + answer.stderr)[-600:]

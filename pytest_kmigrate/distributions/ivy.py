@@ -8,12 +8,14 @@ import concurrent.futures
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 from xml.sax.saxutils import quoteattr
 
-from pytest_kmigrate.distributions.java import bound_to_us, find_java
+from pytest_kmigrate.distributions.java import bound_to_us, find_java, java_environment
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
 
 IVY = Path(__file__).parent / "vendored" / "ivy-2.5.3.jar"
@@ -87,10 +89,12 @@ def settings_file(work: Path, own: str) -> Path:
 
 def run_ivy(arguments: Sequence[str], on_line: Callable[[str], None]) -> None:
     """Run Ivy to its end; DistributionError with the reason it gives when it fails."""
-    flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"]
+    flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", *_proxies(getproxies())]
     command = bound_to_us([str(find_java().path), *flags, "-jar", str(IVY), *arguments])
     said: list[str] = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=java_environment()
+    ) as process:
         try:
             for line in process.stdout or ():
                 said.append(line.strip())
@@ -100,6 +104,16 @@ def run_ivy(arguments: Sequence[str], on_line: Callable[[str], None]) -> None:
             raise
     if process.returncode != 0:
         raise DistributionError(_failure(said))
+
+
+def _proxies(named: Mapping[str, str]) -> list[str]:
+    """Java's options for the proxies that the environment names, which Java itself does not read."""
+    options = []
+    for scheme in ("http", "https"):
+        place = urlsplit(named.get(scheme, ""))
+        if place.hostname:
+            options += [f"-D{scheme}.proxyHost={place.hostname}", f"-D{scheme}.proxyPort={place.port or 80}"]
+    return options
 
 
 def module_file(dependencies: Iterable[str], file: Path) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from pytest_kmigrate.model.errors import EnvironmentLackError
 
 OLDEST_JAVA = 17
+JAVA_TEMPORARY = Path("/tmp")  # noqa: S108 - Java takes it, whatever TMPDIR says
 JAVA_CURE = "apt-get install -y openjdk-17-jre-headless || apt-get install -y openjdk-21-jre-headless"
 
 
@@ -33,6 +34,33 @@ def find_java() -> Java:
             f"expected Java {OLDEST_JAVA} or newer, got Java {java.version} at {path}; {_cure()}"
         )
     return java
+
+
+def java_environment() -> dict[str, str]:
+    """The environment of a JVM: by another locale it could not find files whose names are not of that locale."""
+    return {**os.environ, "LC_ALL": "C.UTF-8"}
+
+
+def allows_programs(folder: Path) -> bool:
+    """Whether a JVM can unpack its libraries there and load them: a folder that may be written, without noexec."""
+    return os.access(folder, os.W_OK | os.X_OK) and not os.statvfs(folder).f_flag & os.ST_NOEXEC
+
+
+def unpacking_in(*folders: Path) -> list[str]:
+    """The option of a JVM that unpacks snappy, zstd and others into the first of the folders that allows programs.
+
+    None where Java's own temporary folder does. EnvironmentLackError if no folder does.
+    """
+    if allows_programs(JAVA_TEMPORARY):
+        return []
+    folder = next((each for each in folders if allows_programs(each)), None)
+    if folder is None:
+        raise EnvironmentLackError(
+            f"expected a folder in which a JVM can load libraries, got {JAVA_TEMPORARY}, "
+            f"{', '.join(map(str, folders))}, which are read-only or mounted with noexec; mount one without, or name "
+            "one by KMIGRATE_CACHE"
+        )
+    return [f"-Djava.io.tmpdir={folder}"]
 
 
 def bound_to_us(command: Sequence[str]) -> list[str]:

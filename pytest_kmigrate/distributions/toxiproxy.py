@@ -10,11 +10,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from os import environ
+from os import W_OK, access, environ
 from pathlib import Path
 
-from pytest_kmigrate.distributions.cache import Progress, entry
-from pytest_kmigrate.distributions.java import bound_to_us
+from pytest_kmigrate.distributions.cache import CACHE_VARIABLE, Progress, cache_dir, entry
+from pytest_kmigrate.distributions.java import allows_programs, bound_to_us
 from pytest_kmigrate.model.errors import DistributionError, EnvironmentLackError
 
 TOXIPROXY_VERSION = "2.12.0"
@@ -62,6 +62,11 @@ def _must_run(program: Path, cure: str) -> None:
         runs = answer.returncode == 0 or b"not defined: -version" in answer.stderr  # which old ones do not know
         got = None if runs else f"status {answer.returncode}"
     except (OSError, subprocess.TimeoutExpired) as error:
+        if not allows_programs(program.parent) and isinstance(error, PermissionError):
+            raise EnvironmentLackError(
+                f"{program}: expected a folder whose programs can be run, got one that is mounted with noexec; name "
+                f"another by {CACHE_VARIABLE}, or put a {SERVER} on PATH"
+            ) from error
         got = str(error)
     if got is not None:
         raise DistributionError(f"{program} -version: expected status 0, got {got}, so it is damaged; {cure}")
@@ -96,11 +101,20 @@ def _newer_go(go: str) -> str:
     return str(root / "bin" / "go")
 
 
+def _caches_of_go() -> dict[str, str]:
+    """Where Go keeps what it downloads and builds, where there is no home that can be written to."""
+    home = environ.get("HOME", "")
+    if home and access(home, W_OK):
+        return {}
+    ours = cache_dir() / "go"
+    return {"GOPATH": str(ours / "path"), "GOCACHE": str(ours / "build")}
+
+
 def _said(arguments: Sequence[str], go: str, extra: Mapping[str, str]) -> str:
     # GOROOT would tie the newer compiler to the old one's library, GOTOOLCHAIN=local is what we want of either.
     # Without cgo no C compiler is needed.
     inherited = {name: value for name, value in environ.items() if name != "GOROOT"}
-    environment = {**inherited, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0", **extra}
+    environment = {**_caches_of_go(), **inherited, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0", **extra}
     try:
         answer = subprocess.run(
             bound_to_us([go, *arguments]),

@@ -9,7 +9,6 @@ import random
 import re
 import socket
 import subprocess
-import urllib.request
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ from typing import Self
 import confluent_kafka
 
 from pytest_kmigrate.distributions.distribution import Distribution
-from pytest_kmigrate.distributions.java import Java, bound_to_us
+from pytest_kmigrate.distributions.java import Java, bound_to_us, java_environment
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError
+from pytest_kmigrate.past_proxies import opened
 from pytest_kmigrate.waiting import until
 
 ZOOKEEPER_MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -150,7 +150,12 @@ class Training:
         log = self._work / f"{name}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                bound_to_us(command), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=self._work
+                bound_to_us(command),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=self._work,
+                env=java_environment(),
             )
         self._started.append(Trained(name, process, log))
         return self._started[-1]
@@ -177,7 +182,7 @@ def classes_named(pattern: re.Pattern[str], jars: Iterable[Path]) -> list[str]:
 def _ask_agent(address: str) -> None:
     """Whether a broker runs: a run asks it, too, and the agent loads what it answers with."""
     url = f"http://{address}:{AGENT_PORT}/jolokia/read/kafka.server:type=KafkaServer,name=BrokerState/Value"
-    with urllib.request.urlopen(url, timeout=READY_WITHIN_S) as answer:
+    with opened(url, READY_WITHIN_S) as answer:
         answer.read()
 
 

@@ -10,17 +10,26 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-import psutil
-
-from pytest_kmigrate.distributions.java import JAVA_CURE, OLDEST_JAVA, find_java
+from pytest_kmigrate.distributions.cache import CACHE_VARIABLE, cache_dir
+from pytest_kmigrate.distributions.java import (
+    JAVA_CURE,
+    JAVA_TEMPORARY,
+    OLDEST_JAVA,
+    allows_programs,
+    find_java,
+    unpacking_in,
+)
 from pytest_kmigrate.distributions.toxiproxy import SERVER, TOXIPROXY_CURE
+from pytest_kmigrate.limits import available_memory
 from pytest_kmigrate.machine import packages
 from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.providers.owned.state import state_dir
 from pytest_kmigrate.providers.process import lease
 
 LEAST_MEMORY_GIB = 4.0
 LEAST_OPEN_FILES = 4096
 LOOPBACK_SAMPLES = ("127.0.0.1", "127.200.1.1", "127.254.250.250")
+_OTHER_CACHE = f"export {CACHE_VARIABLE}=/a/folder/that/can/be/written"
 _REQUIREMENT = re.compile(r"[^\w.-]")
 """What ends the name in a requirement of a package."""
 # What cures each lack: of one tuple all, of "a|b" the first that this release of the system offers.
@@ -44,6 +53,8 @@ def examine() -> list[Finding]:
     """Look at everything a run needs; each lack comes with the command that cures it."""
     looks: tuple[Callable[[], Finding], ...] = (
         _java,
+        _cache,
+        _libraries,
         _memory,
         _open_files,
         _loopback,
@@ -80,8 +91,31 @@ def _java() -> Finding:
     return Finding("java", ok=True, found=f"Java {java.version} at {java.path} (at least {OLDEST_JAVA})")
 
 
+def _cache() -> Finding:
+    """Where Kafka, its agents and Toxiproxy lie: a folder that can be written, and whose programs can be run."""
+    try:
+        folder = cache_dir()
+    except EnvironmentLackError as error:
+        return Finding("cache", ok=False, found=str(error), cure=_OTHER_CACHE)
+    place = next(each for each in (folder, *folder.parents) if each.is_dir())
+    if allows_programs(place):
+        return Finding("cache", ok=True, found=f"{folder}, {shutil.disk_usage(place).free / 2**30:.1f} GiB free")
+    return Finding("cache", ok=False, found=f"{folder} is read-only or mounted with noexec", cure=_OTHER_CACHE)
+
+
+def _libraries() -> Finding:
+    """Asked in the order in which a cluster looks for a folder."""
+    folders = [state_dir(), *([cache_dir()] if _cache().ok else [])]
+    try:
+        unpacking = unpacking_in(*(next(each for each in (it, *it.parents) if each.is_dir()) for it in folders))
+    except EnvironmentLackError as error:
+        return Finding("libraries", ok=False, found=str(error), cure=_OTHER_CACHE)
+    where = unpacking[0].partition("=")[2] if unpacking else JAVA_TEMPORARY
+    return Finding("libraries", ok=True, found=f"a JVM can load libraries from {where}")
+
+
 def _memory() -> Finding:
-    available_gib = psutil.virtual_memory().available / 2**30
+    available_gib = available_memory() / 2**30
     found = f"{available_gib:.1f} GiB available (at least {LEAST_MEMORY_GIB:g})"
     ok = available_gib >= LEAST_MEMORY_GIB
     return Finding("memory", ok, found, "" if ok else "ps aux --sort=-rss | head  # then end what is not needed")

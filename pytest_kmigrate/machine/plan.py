@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-import psutil
 from rich.console import Console
 from rich.table import Table
 
+from pytest_kmigrate.limits import available_memory
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.topology import LinkSpec, NodeSpec, Role, Topology
 from pytest_kmigrate.providers.owned.network.addresses import CLIENTS, Addresses
@@ -54,7 +54,7 @@ class Plan:
 
 def plan_here(topology: Topology) -> Plan:
     """Lay out a topology on this machine; EnvironmentLackError if its estimated memory is more than is free now."""
-    return plan(topology, psutil.virtual_memory().available // 2**20)
+    return plan(topology, available_memory() // 2**20)
 
 
 def plan(topology: Topology, available_mb: int) -> Plan:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kmigrate.distributions.distribution import RUNS_IMAGES, is_image
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.limits import processors
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.history import SCHEDULE, RunHeader
@@ -170,7 +171,7 @@ def _host() -> dict[str, object]:
     return {
         "boot": hashlib.sha256(boot).hexdigest(),
         "kernel": platform.release(),
-        "cores": os.cpu_count(),
+        "cores": processors(),
         "memory_mb": memory_mb,
     }
 

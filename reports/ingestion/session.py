@@ -16,6 +16,8 @@ from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from pytest_kmigrate.distributions.cache import cache_dir
+from pytest_kmigrate.distributions.java import java_environment, unpacking_in
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.reports.ingestion.class_data import with_archive
 
@@ -154,11 +156,23 @@ def settings(master: str | None, *, is_small: bool, writes_here: bool = True) ->
     is_here = master is not None and master.startswith("local")
     if is_here:
         chosen = chosen | (_LOCAL_ONLY if is_small else {**_LOCAL_ONLY, **_MUCH_ON_THIS_MACHINE})
-        chosen = chosen | (_WRITES_HERE if writes_here else {})
+        chosen = chosen | (_WRITES_HERE if writes_here else {}) | _without_a_home()
     if is_small:
         chosen = chosen | {**_SMALL, **_SMALL_FROM_THE_START}
         chosen = chosen | {"spark.driver.extraJavaOptions": _SMALL_JVM + _SMALL_HEAP * is_here}
-    return dict(chosen)
+    if is_here:
+        unpacking = "".join(f' "{option}"' for option in unpacking_in(cache_dir()))
+        chosen = chosen | {"spark.driver.extraJavaOptions": chosen.get("spark.driver.extraJavaOptions", "") + unpacking}
+    return {name: value for name, value in chosen.items() if value}
+
+
+def _without_a_home() -> dict[str, str]:
+    """Spark wants a folder in the user's home even where it fetches nothing; a user of a container may have no home."""
+    try:
+        Path.home()
+    except RuntimeError:
+        return {"spark.jars.ivy": str(cache_dir() / "spark-ivy")}
+    return {}
 
 
 def hurry(spark: SparkSession) -> None:
@@ -199,7 +213,7 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     on_ctrl_c = signal.getsignal(signal.SIGINT)
     try:
-        with log.open("a", encoding="utf-8") as stream, _ctrl_c_later():
+        with log.open("a", encoding="utf-8") as stream, _ctrl_c_later(), _any_file_name():
             # PySpark has no public word for a JVM that is there already (from an earlier report); it is used again.
             launched = SparkContext._gateway or launch_gateway(  # type: ignore[no-untyped-call]  # noqa: SLF001
                 conf, {"stdout": stream, "stderr": stream}
@@ -218,6 +232,18 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
     server.handle_error = _log_broken  # type: ignore[assignment, method-assign]
     _remember(launched.jvm)
     return session
+
+
+@contextmanager
+def _any_file_name() -> Iterator[None]:
+    """The JVM is started in a locale in which it can name every file."""
+    before = dict(os.environ)
+    os.environ.update(java_environment())
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _log_broken(*_: object) -> None:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pytest_kmigrate.distributions.java import java_environment
+
 SMALL = ("-Xms32m", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 LOGGING = """\
 log4j.rootLogger=INFO, stderr
@@ -31,7 +33,7 @@ def become(kind: str, command_of: Callable[[Path, str, Path], list[str]], argume
     if os.fork() == 0:
         os.close(sys.stdout.fileno())  # its end is the consumer's
         _stop_when_ordered(os.getppid())
-    os.execv(command[0], command)  # noqa: S606
+    os.execve(command[0], command, java_environment())  # noqa: S606
 
 
 def _stop_when_ordered(consumer: int) -> None:

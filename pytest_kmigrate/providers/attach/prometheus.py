@@ -4,7 +4,6 @@ import math
 import re
 import threading
 import time
-import urllib.request
 from collections.abc import Iterable, Mapping
 from http.client import HTTPException
 
@@ -12,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.metrics import CATALOGUES, MBean
+from pytest_kmigrate.past_proxies import opened
 from pytest_kmigrate.providers.attach.file.dialects import Series, series, series_of
 from pytest_kmigrate.providers.attach.file.loading import Site
 
@@ -80,7 +80,7 @@ def _scraped(url: str, names: frozenset[str]) -> Scraped:
     """Every series of these names, in small letters; nothing of a node that does not answer, or not in this format."""
     found: dict[str, list[tuple[frozenset[tuple[str, str]], float]]] = {}
     try:
-        with urllib.request.urlopen(url, timeout=_ANSWER_WITHIN_S) as answer:  # noqa: S310 - the format lets HTTP only
+        with opened(url, _ANSWER_WITHIN_S) as answer:
             text = answer.read().decode()
         for family in text_string_to_metric_families(_only(text, names)):
             for sample in family.samples:

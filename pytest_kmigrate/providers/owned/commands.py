@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pytest_kmigrate.distributions.distribution import Image
-from pytest_kmigrate.distributions.java import bound_to_us
+from pytest_kmigrate.distributions.java import bound_to_us, java_environment
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.topology.braces import filled
 
@@ -47,6 +47,7 @@ def run_here(command: Command, within_s: float) -> subprocess.CompletedProcess[s
         errors="replace",
         timeout=within_s,
         check=False,
+        env=java_environment(),
     )
 
 

@@ -73,6 +73,8 @@ class Jvm:
     """The logins at ZooKeeper, if there are any."""
     run: Run = run_here
     """How tools of Kafka are run."""
+    unpacking: Sequence[str] = ()
+    """The option for libraries that are unpacked, where the temporary folder allows no programs."""
 
     def write_files(self) -> None:
         """Write what the command lines name: logging (log4j until 3.9, log4j2 from 4.0), and the Byteman rules."""
@@ -135,6 +137,7 @@ class Jvm:
             f"-Xmx{heap_mb}m",
             f"-Dlog4j.configuration=file:{self.etc / f'{logging}log4j.properties'}",
             f"-Dlog4j2.configurationFile={self.etc / f'{logging}log4j2.properties'}",
+            *self.unpacking,
         ]
 
     def _agents(self, spec: NodeSpec, hosts: Path) -> list[str]:

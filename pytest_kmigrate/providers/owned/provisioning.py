@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from pytest_kmigrate.distributions.cache import cache_dir
+from pytest_kmigrate.distributions.java import unpacking_in
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
@@ -39,7 +41,8 @@ def surroundings_of(  # noqa: PLR0913 - each a thing of its own
     scratch.chmod(0o700)  # passwords lie there, of the nodes and of their clients
     protection = protect(addresses, scratch / "security")
     etc = scratch / "etc"
-    jvm = Jvm(software.java, software.jolokia, software.byteman, rules, etc, protection.zookeeper, run)
+    unpacking = unpacking_in(scratch, cache_dir()) if network is HERE else ()
+    jvm = Jvm(software.java, software.jolokia, software.byteman, rules, etc, protection.zookeeper, run, unpacking)
     jvm.write_files()
     return Surroundings(addresses, protection, supervision, jvm, recorder, scratch, logs, software.resolve, network)
 

@@ -5,13 +5,13 @@ import json
 import socket
 import urllib.error
 import urllib.parse
-import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
 from pytest_kmigrate.distributions.distribution import Image
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.past_proxies import opened
 from pytest_kmigrate.providers.owned.network.addresses import CLIENT_PORT, JOLOKIA_PORT, ZOOKEEPER_PORT
 from pytest_kmigrate.providers.zookeeper_words import mode_of, srvr
 from pytest_kmigrate.waiting import NotYet
@@ -99,5 +99,5 @@ def _raft_state(address: str) -> object:
 
 def _attribute(address: str, mbean: str, attribute: str) -> object:
     url = f"http://{address}:{JOLOKIA_PORT}/jolokia/read/{urllib.parse.quote(mbean, safe=':,=')}/{attribute}"
-    with urllib.request.urlopen(url, timeout=_ANSWER_WITHIN_S) as response:
+    with opened(url, _ANSWER_WITHIN_S) as response:
         return json.load(response).get("value")

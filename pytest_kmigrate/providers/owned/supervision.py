@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
+from pytest_kmigrate.distributions.java import java_environment
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, HarnessLostError
 from pytest_kmigrate.providers.owned import supervisor
 from pytest_kmigrate.providers.owned.commands import Command
@@ -52,6 +53,7 @@ class Supervision:
             stderr=self._said,  # a reader of ours would wait for the end of a kept cluster
             start_new_session=True,
             pass_fds=held,
+            env=java_environment(),
         )
         self.pid = self._process.pid
         self._orders = threading.Lock()

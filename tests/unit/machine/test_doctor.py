@@ -3,10 +3,10 @@
 import resource
 import subprocess
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import pytest
 
+from pytest_kmigrate.distributions import java
 from pytest_kmigrate.distributions.java import Java
 from pytest_kmigrate.machine import doctor, packages
 from pytest_kmigrate.machine.doctor import Finding, cure, examine
@@ -54,7 +54,18 @@ def commands(monkeypatch: pytest.MonkeyPatch, programs: set[str]) -> list[str]:
 def test_a_good_machine(programs: set[str]) -> None:
     """Each thing is looked at once, and what is well has no cure."""
     names = [finding.name for finding in examine()]
-    assert names == ["java", "memory", "open files", "loopback", "ports", "toxiproxy", "python", "docker"]
+    assert names == [
+        "java",
+        "cache",
+        "libraries",
+        "memory",
+        "open files",
+        "loopback",
+        "ports",
+        "toxiproxy",
+        "python",
+        "docker",
+    ]
     assert all(not finding.cure for finding in examine() if finding.ok)
     assert found("java").ok
     assert found("toxiproxy").ok
@@ -63,7 +74,9 @@ def test_a_good_machine(programs: set[str]) -> None:
 def test_lacks_have_cures(programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with nothing: every lack is seen, and each comes with a command; docker is no lack."""
     programs.clear()
-    monkeypatch.setattr(doctor.psutil, "virtual_memory", lambda: SimpleNamespace(available=2**31))
+    monkeypatch.setattr(doctor, "available_memory", lambda: 2**31)
+    monkeypatch.setattr(java, "allows_programs", lambda _: False)
+    monkeypatch.setattr(doctor, "allows_programs", lambda _: False)
     monkeypatch.setattr(doctor.resource, "getrlimit", lambda _: (1024, 1024))
     monkeypatch.setattr(doctor, "LOOPBACK_SAMPLES", ("192.0.2.1",))
     monkeypatch.setattr(
