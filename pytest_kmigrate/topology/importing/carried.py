@@ -100,7 +100,7 @@ def why_left(name: str, setting: Setting, role: Role) -> str:
         return "secret"
     if stands_for(name):
         return ""
-    if "${" in setting.value or "{{" in setting.value:
+    if names.is_placeholder(setting.value):
         return "a placeholder that was not filled in"
     if name in _ONLY_AS:
         return "" if setting.value.lower() == _ONLY_AS[name] else _WHY_ONLY[name]

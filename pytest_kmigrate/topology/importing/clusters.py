@@ -7,10 +7,11 @@ from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.importing import names
 from pytest_kmigrate.topology.importing.found import Found, FoundNode, Notes, Setting
-from pytest_kmigrate.topology.importing.names import parts
+from pytest_kmigrate.topology.importing.names import is_placeholder, parts
 
 _CONNECT = re.compile(r"(?P<servers>[^/]*)(?P<chroot>/.*)?", re.DOTALL)
 _VOTER = re.compile(r"(\d+)@.+")
+_PLACEHOLDER = "a placeholder that was not filled in"
 _ONE_BY_ONE = "import each cluster by itself, with the files of its nodes"
 _GENERATED_FROM = 1001
 """The first id that Kafka gives a broker of a cluster in ZooKeeper mode by itself."""
@@ -19,6 +20,8 @@ _LARGEST_ID = 2_147_483_647
 
 def must_be_one(found: Found) -> None:
     """TopologyError when brokers name different ensembles, paths or quorums."""
+    for name in (names.ZOOKEEPER_CONNECT, names.VOTERS):
+        _are_filled_in(found.nodes, name)
     _same(found.nodes, names.ZOOKEEPER_CONNECT, lambda value: (servers(value), chroot(value)))
     _same(found.nodes, names.VOTERS, lambda value: frozenset(voters(value)))
     kraft = [node for node in found.nodes if node.is_kraft]
@@ -35,6 +38,14 @@ def must_be_one(found: Found) -> None:
         raise TopologyError(
             alone[0].origin.file, [f"{alone[0].origin.exact or names.PROCESS_ROLES}: {text}: {_ONE_BY_ONE}"]
         )
+
+
+def _are_filled_in(nodes: Iterable[FoundNode], name: str) -> None:
+    for node in nodes:
+        setting = node.properties.get(name)
+        if setting and is_placeholder(setting.value):
+            text = f"expected the servers, got {_PLACEHOLDER}: give the file as the node has it"
+            raise TopologyError(setting.origin.file, [f"{setting.origin.exact}: {text}"])
 
 
 def _same(nodes: Iterable[FoundNode], name: str, meaning: object) -> None:
@@ -107,8 +118,7 @@ def _generated(node: FoundNode, taken: Sequence[int], notes: Notes) -> int:
 def _number(setting: Setting) -> int:
     value = setting.value.strip()
     if not (value.isascii() and value.isdecimal()) or int(value[:11]) > _LARGEST_ID:
-        is_template = "{" in value or "$" in value or "@" in value or "%" in value
-        got = "a placeholder that was not filled in" if is_template else repr(value[:40])
+        got = _PLACEHOLDER if is_placeholder(value) or "@" in value or "%" in value else repr(value[:40])
         text = f"{setting.origin.exact}: expected the number of a node, got {got}: give the file as the node has it"
         raise TopologyError(setting.origin.file, [text])
     return int(value)

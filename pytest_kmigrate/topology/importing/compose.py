@@ -20,6 +20,10 @@ from pytest_kmigrate.topology.importing.yaml_text import At
 
 KIND = "compose"
 _VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?:(?P<how>:?[-?+])(?P<default>[^}]*))?\}|(?P<bare>\w+))")
+_DECIDING = re.compile(
+    r"KAFKA_(CFG_)?(NODE_ID|BROKER_ID|PROCESS_ROLES|ZOOKEEPER_CONNECT|CONTROLLER_QUORUM_VOTERS)|ZOO\w*_(SERVER|MY)_ID"
+)
+"""What a cluster's nodes are read from."""
 _RESOLVED = "give what `docker compose config` prints, where all is in one file and filled in"
 _MOST_COPIES = 199
 _GROUPED = (
@@ -131,6 +135,11 @@ def _filled(service: At, notes: Notes) -> dict[str, Setting]:
             notes.leave(origin, "secret")
             continue
         filled, lacks = _resolved(value)
+        if lacks and _DECIDING.fullmatch(name):
+            text = (
+                f"{origin.exact}: expected a value, got the variable {lacks}, which has none in this file: {_RESOLVED}"
+            )
+            raise TopologyError(origin.file, [text])
         if lacks:
             notes.leave(origin, f"the variable {lacks} has no value in this file: {_RESOLVED}")
         else:

@@ -48,7 +48,11 @@ def found_in(sources: Sequence[Source], kind: str | None = None) -> Found:
             raise TopologyError(source.path, [f"{text}: import them one by one, or say which with --kind"])
     if first == properties_files.KIND:
         return properties_files.found_in(of_use)
-    return _KINDS[str(first)].found_in([each for source in of_use for each in documents(source)])
+    of_kind = _KINDS[str(first)]
+    at = [each for source in of_use for each in documents(source)]
+    if not any(map(of_kind.is_one, at)):
+        raise TopologyError(of_use[0].path, [f"expected {of_kind.described}, got something else"])
+    return of_kind.found_in(at)
 
 
 def _kind_of(source: Source) -> str | None:

@@ -48,6 +48,11 @@ def parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def is_placeholder(text: str) -> bool:
+    """Whether a text holds what a template or a shell would fill in."""
+    return "${" in text or "{{" in text
+
+
 def roles_in(roles: Setting) -> Role:
     """The role of a node with these ``process.roles``."""
     role = _ROLES.get(frozenset(parts(roles.value)))

@@ -205,21 +205,11 @@ class _Listeners:
         """Each listener with the name that Strimzi makes; as a list, or as early releases had them."""
         if isinstance(self._at.value, dict):
             for name, each in self._at.table().items():
-                yield (
-                    At(
-                        each.file,
-                        each.key,
-                        {"tls": "true" if name == "tls" else "false", **(each.table() and _values(each))},
-                    ),
-                    name.upper(),
-                )
+                own = {key: found.value for key, found in each.table().items()}
+                yield At(each.file, each.key, {"tls": str(name == "tls").lower(), **own}), name.upper()
             return
         for each in self._at.items():
             yield each, f"{each.get('name').text()}-{each.get('port').text()}".upper()
-
-
-def _values(at: At) -> dict[str, object]:
-    return {name: each.value for name, each in at.table().items()}
 
 
 def _resources(documents: Sequence[At]) -> Iterator[At]:

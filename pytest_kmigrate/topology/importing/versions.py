@@ -32,9 +32,7 @@ def numbers(release: str) -> tuple[int, ...]:
 def nearest(release: str, *, has_zookeeper: bool) -> tuple[str, str]:
     """The release known here that comes nearest, and why it is another; no reason where it is the same."""
     known = [
-        each
-        for each in known_releases()
-        if not has_zookeeper or _MIGRATES_FROM <= numbers(each)[:2] < NO_ZOOKEEPER_FROM
+        each for each in known_releases() if not has_zookeeper or _MIGRATES_FROM <= numbers(each) < NO_ZOOKEEPER_FROM
     ]
     if release in known:
         return release, ""

@@ -33,19 +33,19 @@ class _Texts(yaml.SafeLoader):  # type: ignore[misc] # the library has no types
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, Any]]]] = _resolvers(yaml.SafeLoader)
 
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT002 - as the library has it
-        """As the library does, with an error for a key that stands twice."""
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        """As the library does, with an error for a key that stands twice, before merges bring others in."""
+        node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
             if key.tag == _MERGE:
                 continue
             if not isinstance(key, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key that is no text", key.start_mark)
+                raise yaml.composer.ComposerError(None, None, "a key that is no text", key.start_mark)
             if key.value in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key.value!r} again", key.start_mark)
+                raise yaml.composer.ComposerError(None, None, f"the key {key.value!r} again", key.start_mark)
             seen.add(key.value)
-        built: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return built
+        return node
 
 
 def _untagged(loader: Any, _suffix: str, node: Any) -> object:

@@ -49,6 +49,7 @@ BROKER = "broker.id=1\nzookeeper.connect=z:2181\n"
         ("a.properties", b"broker.id=one\nlog.dirs=/a", "broker.id: expected the number of a node, got 'one'"),
         ("a.properties", b"broker.id=99999999999\nlog.dirs=/a", "broker.id: expected the number of a node, got"),
         ("a.properties", b"broker.id=1\nbroker.id=2\nlog.dirs=/a", "broker.id: expected one value, got it twice"),
+        ("a.properties", b"broker.id=1\nzookeeper.connect=${ZK}", "zookeeper.connect: expected the servers, got a pl"),
         ("a.properties", b"process.roles=brokr\nnode.id=1", "process.roles: expected broker, controller or both"),
         ("a.properties", b"process.roles=broker\nlog.dirs=/a", "node.id: expected the id of the node, got none"),
         (
@@ -87,7 +88,7 @@ def test_a_file_that_is_none(tmp_path: Path, name: str, text: bytes, problem: st
         (f"{SERVICE}    env_file: kafka.env", "services.k.env_file: expected all settings in this file"),
         (f"include: [other.yml]\n{SERVICE}", "include: expected no other files, got names of some: give what `docker"),
         (f"{SERVICE}    environment: text", "services.k.environment: expected a mapping, or a list of NAME=value"),
-        (f"{SERVICE}{NO_ID}", "expected the id of the node, got none"),
+        (f"{SERVICE}{NO_ID}", "services.k.environment.KAFKA_NODE_ID: expected a value, got the variable ID"),
         (f"{SERVICE}    scale: 1000", "services.k.scale: expected 1 to 199 copies, got 1000"),
         ("kafka_broker: {hosts: {}}\nzookeeper: {hosts: {a: }}", "kafka_broker.hosts: expected the hosts of brokers,"),
         ("kafka_broker: {hosts: {a: {broker_id: 1}, b: {broker_id: 1}}}", "kafka_broker.hosts.b.broker_id: expected"),
