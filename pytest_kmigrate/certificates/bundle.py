@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 
-from pytest_kmigrate.model.errors import CertificateError, EnvironmentLackError, WrongUseError
+from pytest_kmigrate.certificates.scanning import must_hold_no_secret
+from pytest_kmigrate.model.errors import CertificateError, EnvironmentLackError
 from pytest_kmigrate.recording.reading import digests_of
 from pytest_kmigrate.recording.run_folder import RunFolder, is_derived
 from pytest_kmigrate.recording.sessions import SESSIONS
-from pytest_kmigrate.redaction import line_with_secret
 
 WITHHELD = ("allure-results/", "timeline.html")
 """What is left out of each run, as the certificate names it."""
@@ -24,7 +24,6 @@ _STARTED = (1980, 1, 1, 0, 0, 0)
 _MOST_BYTES_OF_A_FILE = 2**30
 _MOST_BYTES = 2**36
 _BINARY = (".parquet",)
-_JSON = (".json", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -36,16 +35,13 @@ class Packed:
 
 
 def pack(root: Path, folders: Sequence[RunFolder], sessions: Sequence[Path], file: Path) -> Packed:
-    """Write the archive of these run folders and files of sessions; WrongUseError if a secret is in any of them.
-
-    The scan is that of the recorder: a text that it would change holds a secret.
-    """
+    """Write the archive of these run folders and files of sessions; WrongUseError if a secret is in any of them."""
     partial = file.with_name(f".{file.name}.partial")
     try:
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
             for path in _members(folders, sessions):
                 content = path.read_bytes()
-                _must_hold_no_secret(path, content)
+                must_hold_no_secret(path, content)
                 member = zipfile.ZipInfo(path.relative_to(root).as_posix(), _STARTED)
                 member.compress_type = zipfile.ZIP_STORED if path.suffix in _BINARY else zipfile.ZIP_DEFLATED
                 archive.writestr(member, content)
@@ -94,18 +90,6 @@ def _members(folders: Sequence[RunFolder], sessions: Sequence[Path]) -> Iterator
         names, _ = digests_of(folder)
         yield folder.manifest
         yield from (folder.path / name for name in sorted(names) if not is_derived(name))
-
-
-def _must_hold_no_secret(path: Path, content: bytes) -> None:
-    if path.suffix in _BINARY:
-        return
-    line = line_with_secret(content.decode("utf-8", errors="replace"), is_json=path.suffix in _JSON)
-    if line is None:
-        return
-    raise WrongUseError(
-        f"{path}: line {line}: expected no secret in evidence, got what looks like one: nothing was packed; "
-        "leave this run out, or run its test again with another credential"
-    )
 
 
 def _must_be_plain(file: Path, members: Iterable[zipfile.ZipInfo]) -> None:

@@ -38,6 +38,9 @@ def certify(
             help="A reader's nonce: runs of the tests and seeds that follow from it are needed.", metavar="NONCE"
         ),
     ] = None,
+    secrets: Annotated[
+        Path | None, typer.Option(help="Values no evidence may have, one a line.", metavar="FILE")
+    ] = None,
     organization: Annotated[str, typer.Option(help="Who certifies.", metavar="TEXT")] = "",
     product: Annotated[str, typer.Option(help="What is certified, in the vendor's words.", metavar="TEXT")] = "",
     url: Annotated[str, typer.Option(help="Where to read more about it.", metavar="URL")] = "",
@@ -46,6 +49,7 @@ def certify(
     from pytest_kmigrate.certificates.certifying import Order, evidence_file
     from pytest_kmigrate.certificates.certifying import certify as certified
     from pytest_kmigrate.certificates.keys import fingerprint, signing_key
+    from pytest_kmigrate.certificates.scanning import learn_secrets
     from pytest_kmigrate.certificates.statement import Implementation
     from pytest_kmigrate.checkers.tally import exit_status, word_of
     from pytest_kmigrate.cli.console import say
@@ -53,11 +57,11 @@ def certify(
 
     if not runs.is_dir():
         raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
+    learn_secrets(secrets)
     _make(out.parent)
     vendor = Implementation(organization=organization, product=product, url=url)
     order = Order(runs, profile, out, vendor, kafka, challenge)
-    evidence = evidence_file(out)
-    issuer = _issuer(out, key)
+    evidence, issuer = evidence_file(out), _issuer(out, key)
     statement = certified(order, issuer, [signing_key(each) for each in witness or ()], _bar("judged again"))
     _show(statement)
     say(f"certificate: {out}")

@@ -13,6 +13,10 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.redaction.known import known_in
 from pytest_kmigrate.redaction.logs import without_secrets
 
+_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+PACKED = (_GZIP, _PARQUET)
+"""What files begin with whose contents ``contents_of`` unpacks."""
+
 
 def hide_secrets(folder: RunFolder) -> None:
     """Overwrite each line with a secret in place: events count bytes of logs, and a node that is kept goes on writing.
@@ -34,7 +38,7 @@ def require_no_secret(folder: RunFolder) -> None:
     """
     for file in _files(folder.path):
         name = str(file.relative_to(folder.path))
-        found = known_in(name.encode()) or next(filter(None, map(known_in, contents(file))), None)
+        found = known_in(name.encode()) or next(filter(None, map(known_in, contents_of(file.read_bytes()))), None)
         if found:
             raise EnvironmentLackError(
                 f"{file}: expected no secret of this run in its evidence, got one, {found}: delete the folder, let the "
@@ -42,16 +46,15 @@ def require_no_secret(folder: RunFolder) -> None:
             )
 
 
-def contents(file: Path) -> Iterator[bytes]:
+def contents_of(content: bytes) -> Iterator[bytes]:
     """The bytes of a file, and what they hold where it is packed: the texts of Parquet parts, and what gzip packed."""
-    content = file.read_bytes()
     yield content
-    if content[:2] == b"\x1f\x8b":
+    if content.startswith(_GZIP):
         try:
             yield gzip.decompress(content)
         except (OSError, EOFError, zlib.error):
             return
-    if content[:4] == b"PAR1":
+    if content.startswith(_PARQUET):
         yield from _texts_of_parquet(content)
 
 

@@ -4,6 +4,7 @@
 A stand-in takes the place of each. Redacting twice changes nothing.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -30,7 +31,7 @@ _SCRAM = re.compile(
     r"salt=([^\s,\"\\]+),\s*stored_key=([^\s,\"\\]+),\s*server_key=([^\s,\"\\]+),\s*iterations=(\d+)", re.IGNORECASE
 )
 _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----.*?(?:-----END \1-----|\Z)", re.DOTALL)
-_JAAS_MODULE = re.compile(r"(LoginModule\s+(?:required|requisite|sufficient|optional)\b)(?!\s*\[redacted\])[^;]*;?")
+_JAAS_MODULE = re.compile(r"(LoginModule\s+(?:required|requisite|sufficient|optional)\b)(?!\s*\[red)[^;]*;?")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
@@ -83,16 +84,14 @@ def redacted(text: str, instead: Callable[[str], str] = hashed) -> str:
 def line_with_secret(text: str, *, is_json: bool = False) -> int | None:
     """The number of the first line that ``redacted`` would change; None if there is none.
 
-    ``is_json``: each line is an object, whose texts were redacted before they were escaped: a line feed ends a value
-    there, and its escape would not.
+    ``is_json``: each line is an object, or one of an indented file.
     """
-    for number, line in enumerate(text.splitlines(), 1):
-        if not has_hint(line):
-            continue
-        content = _ESCAPE.sub(_unescaped, line) if is_json else line
-        if redacted(content) != content:
-            return number
-    return None
+    if is_json and _is_redacted_json(text):
+        return None
+    lines = text.splitlines()
+    of_json = (number for number, line in enumerate(lines, 1) if has_hint(line) and not _is_redacted_json(line))
+    of_text = (number for number, line in enumerate(lines, 1) if has_hint(line) and redacted(line) != line)
+    return next(of_json, None) if is_json else next(of_text, None)
 
 
 _SHORTEST = 6
@@ -120,6 +119,16 @@ def _redacted_words(
         else:
             yield redacted_values(each, key, instead)
         is_behind_flag = isinstance(each, str) and is_flag(each)
+
+
+def _is_redacted_json(text: str) -> bool:
+    """Whether the texts of an object have no secret; what is none, such as a line of one, is looked at unescaped."""
+    try:
+        values = json.loads(text)
+    except ValueError:
+        content = _ESCAPE.sub(_unescaped, text)
+        return redacted(content) == content
+    return bool(redacted_values(values) == values)
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -20,7 +20,7 @@ _HINTS_OF_NAMES = (
 """Each of ``NAMES`` has one of these in it."""
 
 _PLACEHOLDER = re.compile(
-    r"""\[(?:hidden|redacted)[^\]\n]*\]|(?:hidden|sha256):[0-9a-f]{12}|[*\u2022]{3,}|<(?:hidden|redacted)>
+    r"""\[(?:hidden|redacted)[^\]\n]*\]|(?:hidden|sha256):[0-9a-f]{12}|[*\u2022]+(?![^\s,;"'\]})])|<(?:hidden|redacted)>|[|>\\][+-]?(?=\s*(?:\n|\Z))
     |(?:null|none|nil|undefined)(?![\w.-])|\$\{[^}\n]*\}|\$[A-Z_][A-Z0-9_]+\b|\{\{[^}\n]*\}\}""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -227,6 +227,8 @@ def _value_after(text: str, begin: int, end: int) -> Span | None:
     if assigned := _ASSIGNED.match(text, end):
         return _assigned(text, begin, before, assigned)
     if pair := _PAIR.match(text, end):
+        if pair[0].rstrip().endswith(",") and text[begin - 2 : begin - 1] != "(":  # a list of names, not a pair
+            return None
         is_element = pair[0].endswith(">")
         return _span(_OF_ELEMENT, text, pair.end()) if is_element else _value(text, pair.end(), _BARE)
     if quoted := _QUOTED_AFTER.match(text, end):

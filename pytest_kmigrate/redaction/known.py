@@ -65,7 +65,7 @@ def learn(values: Iterable[str], *, is_of_cluster: bool = False) -> None:
 
     ``is_of_cluster``: made for one cluster, and of no interest when many others came after it.
     """
-    _KNOWN.learn(filter(_is_distinctive, values), is_of_cluster=is_of_cluster)
+    _KNOWN.learn(filter(is_findable, values), is_of_cluster=is_of_cluster)
 
 
 def learn_named(values: Mapping[str, str], *, is_of_cluster: bool = False) -> None:
@@ -136,7 +136,7 @@ def _base64_at_each_place(raw: bytes) -> Iterator[str]:
         yield from (whole, whole.replace("+", "-").replace("/", "_"))
 
 
-def _is_distinctive(value: str) -> bool:
+def is_findable(value: str) -> bool:
     """Whether only a secret can be so: ordinary words, short numbers and paths of files are in every evidence."""
     if len(value) < _SHORTEST or value.casefold() in _ORDINARY or value.startswith(("/", "~", "file:")):
         return False

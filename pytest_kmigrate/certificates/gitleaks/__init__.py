@@ -1,6 +1,7 @@
 """The rules of gitleaks, as data: what keys and tokens of some 200 services look like.
 
-``rules.toml`` is gitleaks' own file (config/gitleaks.toml, commit 09242ce9), under the MIT licence that lies beside it. Its expressions are of Go; ``_python`` makes Python's of them.
+``rules.toml`` is gitleaks' own file (config/gitleaks.toml, commit 09242ce9), under the MIT licence that lies beside it.
+Its expressions are of Go; ``_python`` makes Python's of them.
 """
 
 import math
