@@ -38,9 +38,7 @@ def certify(
             help="A reader's nonce: runs of the tests and seeds that follow from it are needed.", metavar="NONCE"
         ),
     ] = None,
-    secrets: Annotated[
-        Path | None, typer.Option(help="Values no evidence may have, one a line.", metavar="FILE")
-    ] = None,
+    secrets: Annotated[Path | None, typer.Option(help="Values for no evidence, one a line.", metavar="FILE")] = None,
     organization: Annotated[str, typer.Option(help="Who certifies.", metavar="TEXT")] = "",
     product: Annotated[str, typer.Option(help="What is certified, in the vendor's words.", metavar="TEXT")] = "",
     url: Annotated[str, typer.Option(help="Where to read more about it.", metavar="URL")] = "",
