@@ -1,7 +1,8 @@
 """Controlled shutdowns: which ones the quorum's controllers were asked for, as the metadata log records them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.evidence.moments import phase_at
@@ -11,7 +12,7 @@ from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 
-_CHANGE = "BROKER_REGISTRATION_CHANGE_RECORD"
+_REGISTRATION, _CHANGE = "REGISTER_BROKER_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD"
 _DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
 
 
@@ -56,7 +57,8 @@ def in_log(history: History, stop: ControlledStop, due: Sequence[ControlledStop]
     life = life_at(starts, stop.event.at_ns)
     logs = (each for each in records_of_logs(history) if each.began_ns > stop.event.at_ns)
     log = next((each for each in logs if life_at(starts, each.began_ns) == life), None)
-    if log is None or not log.of(_CHANGE):  # runs recorded by an earlier release of ours list no changes
+    # Runs recorded by an earlier release of ours list no changes.
+    if log is None or not any(each["type"] == _CHANGE for each in (*log.inherited, *log.records)):
         return None
     until = [
         each
@@ -79,8 +81,10 @@ def took_ns(stop: Event) -> int:
 def _recorded(log: LogRecords, broker: BrokerAt) -> set[int]:
     """The epochs of a broker's registrations in migration mode that have a controlled shutdown."""
 
-    def epochs(kind: str, key: str) -> set[int]:
-        data = (each["data"] for each in log.of(kind))
-        return {each["brokerEpoch"] for each in data if str(each["brokerId"]) == broker.node_id and each.get(key)}
+    def epochs(records: Iterable[Mapping[str, Any]], key: str) -> set[int]:
+        mine = (each["data"] for each in records if str(each["data"].get("brokerId")) == broker.node_id)
+        return {each["brokerEpoch"] for each in mine if each.get(key)}
 
-    return epochs("REGISTER_BROKER_RECORD", "isMigratingZkBroker") & epochs(_CHANGE, "inControlledShutdown")
+    # Who was registered before the run, on the cluster of an earlier one, is shut down in it.
+    registered = epochs([*log.inherited, *log.of(_REGISTRATION)], "isMigratingZkBroker")
+    return registered & epochs(log.of(_CHANGE), "inControlledShutdown")

@@ -31,6 +31,8 @@ class LogRecords:
     event: Event
     file: str
     records: Sequence[Mapping[str, Any]]
+    inherited: Sequence[Mapping[str, Any]]
+    """Those that the log had when the run began: no evidence of it, but what its own records refer to."""
     is_whole: bool
     """Whether it holds the log from its first record on, and all of it is the run's own."""
     has_each_own: bool
@@ -100,9 +102,10 @@ def records_of_logs(history: History) -> Iterator[LogRecords]:
 def _log(image: MetadataImage, event: Event, inherited: int) -> LogRecords:
     announced: Any = image.extra["announced"]
     own = [each for each in announced if each["offset"] > inherited]
+    former = [each for each in announced if each["offset"] <= inherited]
     has_each_own = not image.extra.get("begins_with_snapshot")
     is_whole = inherited < 0 and has_each_own
-    return LogRecords(event, str(event.data["file"]), own, is_whole, has_each_own)
+    return LogRecords(event, str(event.data["file"]), own, former, is_whole, has_each_own)
 
 
 def _judge_bootstrap(history: History, rows: ByRequirement, log: LogRecords) -> None:

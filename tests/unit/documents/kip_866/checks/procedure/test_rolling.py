@@ -73,6 +73,15 @@ def test_a_shutdown_that_the_controllers_were_not_asked_for_violates() -> None:
     assert looked_at(both) == {"FWD-controlled-shutdown": "CONFORMS"}
 
 
+def test_a_broker_that_registered_before_the_run_is_shut_down_in_it() -> None:
+    """Conforming: on the cluster of an earlier run. Violating: the one shutdown in the log is of that run."""
+    run = rolled(stopped(20_000), *UP)
+    for offset, outcome in ((0, "CONFORMS"), (2, "VIOLATES")):
+        began_with = replace(run.header, extra={"scene": {"log_offset": offset}})
+        judged = brokers_are_rolled_one_by_one.judge(replace(run, header=began_with))
+        assert looked_at(judged).get("FWD-controlled-shutdown") == outcome
+
+
 def test_a_broker_that_led_nothing_is_let_go_without_a_record() -> None:
     """Conforming: of two stops the first one needed none."""
     led_later = [copies(1_000, "0,1", leader=0), copies(30_000, "0,1", leader=1)]
