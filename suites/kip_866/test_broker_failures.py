@@ -37,6 +37,7 @@ ACKED_WHILE_AWAY = 7_500
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_cut_from_the_controllers_comes_back(workload, cluster_metadata, inject, fenced, expect, verify_clients):
     """One broker cannot reach the quorum in dual write; the others serve, and afterwards all sides agree."""
+    workload.await_committed(3)
     cut = Cut(targets.broker_besides_controller(), targets.every(Role.CONTROLLER), both_ways=True)
     with cluster_metadata.changing("after"), inject(cut) as injection:
         _expect_fenced(expect, fenced, [injection.targets[0]])
