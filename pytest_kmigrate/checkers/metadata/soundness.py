@@ -11,8 +11,7 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Violation
 
-BROKERS = "admin"
-"""The source of an image of what brokers answer to clients."""
+_BROKERS = "admin"
 """The source of an image that brokers reported."""
 
 _TOLD_BY_BROKERS = ("acls", "scram", "delegation_tokens")
@@ -80,7 +79,7 @@ def _unanswered(image: MetadataImage, against: MetadataImage, families: Sequence
 
 def _untold(image: MetadataImage, against: MetadataImage) -> list[str]:
     """Families that brokers usually report, that these did not, and of which the other side holds something."""
-    if image.source != BROKERS:
+    if image.source != _BROKERS:
         return []
     return [family for family in _TOLD_BY_BROKERS if family not in image.known and getattr(against, family)]
 

@@ -6,8 +6,8 @@ from urllib.parse import unquote
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
-from pytest_kmigrate.checkers.metadata.soundness import BROKERS
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import loaded_and_synced
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind

@@ -8,9 +8,12 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
 from pytest_kmigrate.checkers.metadata.changes import admissible_states
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
+from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
+from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, settled_images
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -48,11 +51,14 @@ def leader_without_a_session_never_took_over(history: History, verdict: Verdict)
     """The leader's event failed with an expired session, its driver stayed inactive, and it never claimed its znode.
 
     It explains, while this controller leads, that another one is in ``/controller``, and that ZooKeeper lacks what was
-    acknowledged since it was elected, or leaders and in-sync replicas as they have been since.
+    acknowledged since it was elected, or leaders and in-sync replicas as they have been since. Brokers in ZooKeeper
+    mode were sent none of it.
     """
     reigns = _reigns(history)
     if not reigns:
         return False
+    if verdict.check == brokers_are_told_of_changes.name:
+        return any(_was_not_sent(history, verdict, each) for each in reigns)
     wrong = wrong_in(history, verdict)
     if wrong is None:
         return all_unmet(history, verdict, lambda event: any(_is_held_by_another(each, event) for each in reigns))
@@ -100,6 +106,16 @@ def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -
     moved = {("partitions", key) for key in _moved(images[behind[0]].partitions, images, behind[0])}
     moved |= {place for place in places if place[0] == "partitions" and place[1].rpartition("-")[0] in made}
     return bool(places) and places <= owed | moved
+
+
+def _was_not_sent(history: History, verdict: Verdict, reign: _Reign) -> bool:
+    """Whether all that brokers were not sent was looked at in this reign, and changed when this leader had to send."""
+    looked = [each for each in settled_images(history) if each.has(BROKERS) and reign.holds(each.ended_ns)]
+    lost = [each.state for settled in looked for each in looked_for(history, settled.labels[BROKERS]).lost]
+    owed = [f"{state.subject} is " for state in lost if reign.owes(state.last.at_ns)]
+    found = verdict.every or verdict.violations
+    seen = [each for each in found if each.at_ns is not None and reign.holds(each.at_ns)]
+    return bool(found) and seen == list(found) and all(each.expected.startswith(tuple(owed)) for each in seen)
 
 
 def _moved(stale: Mapping[str, Mapping[str, object]], images: Mapping[str, MetadataImage], behind: str) -> set[str]:

@@ -8,11 +8,15 @@ import pytest
 
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import change, event, znode
+from tests.unit.checkers.histories import change, event, history, phase, znode
 from tests.unit.checkers.images import FULL
+from tests.unit.documents.kip_866.checks.migrated import CLAIM as IN_CHARGE
+from tests.unit.documents.kip_866.checks.migrated import settled
+from tests.unit.documents.kip_866.checks.nodes import migrating
 from tests.unit.documents.kip_866.diagnoses.naming import (
     CONTROLLERS,
     named,
@@ -138,3 +142,23 @@ def test_leaders_stay_in_zookeeper_as_they_were(held: dict[str, Any] | None, *, 
 def test_of_3_4_it_is_not_named() -> None:
     """Its event reads nothing of ZooKeeper."""
     assert named_of_expectations(a_run([*ELECTIONS, HOLDER], kafka="3.4.1")) == ()
+
+
+@pytest.mark.parametrize(
+    ("later", "log", "is_named"),
+    [([], STUCK, True), ([active(25_000, "controller-3002")], STUCK, False), ([], STUCK + WENT_ON, False)],
+    ids=["it leads", "another one leads by then", "it went on"],
+)
+def test_brokers_in_zookeeper_mode_are_sent_nothing_by_it(later: list[Event], log: str, *, is_named: bool) -> None:
+    """What they do not report was acknowledged when this controller had to send it."""
+    edges = [phase(0, "ZOOKEEPER"), phase(11_000, "HYBRID"), *settled(30_000, "after", "brokers")]
+    created = change(24_000, "create-topic", "orders", wanted={"partitions": 2, "replication": 2})
+    events = [*started(*CONTROLLERS), *ELECTIONS, *later, *edges, created, *migrating(0)]
+    lacking = MetadataImage("admin", known=FULL.known)
+    run = history(
+        events=sorted(events, key=lambda each: each.at_ns),
+        images={"after-brokers": lacking},
+        znodes=[znode(10_000, "/controller", IN_CHARGE)],
+        logs={"controller-3001": log},
+    )
+    assert named(run, brokers_are_told_of_changes.judge(run)) == (BUG if is_named else ())
