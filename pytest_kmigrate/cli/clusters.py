@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pytest_kmigrate.model.provider import Provider
+    from pathlib import Path
+
     from pytest_kmigrate.model.topology import Topology
     from pytest_kmigrate.providers.owned.standing import Standing
     from pytest_kmigrate.running.standing_up import Goal
@@ -22,11 +23,18 @@ def up(
         str | None, typer.Option(help="The distribution to run.", metavar="VERSION|PATH|image:NAME")
     ] = None,
     phase: Annotated[
-        str | None, typer.Option(help="Drive the procedure of the profile's document to this phase.", metavar="PHASE")
+        str | None,
+        typer.Option(
+            help="Drive the procedure of the profile's document to this phase. A cluster of this topology that stands "
+            "goes on from where it is; the phase in which the procedure begins leads back.",
+            metavar="PHASE",
+        ),
     ] = None,
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
+    block: Annotated[str | None, typer.Option(help="The cluster that goes on.", metavar="BLOCK")] = None,
+    new: Annotated[bool, typer.Option("--new", help="Start another cluster, whatever stands.")] = False,
 ) -> None:
-    """Start a cluster and leave it running until `kmigrate down`."""
+    """Start a cluster and leave it running until `kmigrate down`; or have it go on to another phase."""
     from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.documents import document
     from pytest_kmigrate.machine import plan as dry
@@ -39,16 +47,20 @@ def up(
     chosen = provider_named(provider, notify, kafka=kafka)
     wanted = topology_named(chosen, notify, topology, kafka, "--kafka")
     of = document(profile)
-    goal = Goal(of, phase.upper()) if phase else None
-    if goal:
+    goal = Goal(of, phase.upper() if phase else "")
+    if goal.value:
         goal.check(wanted)
+    if goal.value and not dry_run and not new and (there := _that_stands(wanted, kafka, block)):
+        _go_on(there, goal, topology)
+        return
     plan = dry.plan_here(wanted)
     if dry_run:
         from pytest_kmigrate.cli.console import say
 
         say(dry.rendered(plan).rstrip())
     else:
-        _stand_up(wanted, chosen, goal)
+        chosen.artifacts(wanted)
+        _stand_up(wanted, goal, topology, provider, kafka)
 
 
 def ps() -> None:
@@ -138,19 +150,82 @@ def gc() -> None:
         say("nothing to clear")
 
 
-def _stand_up(topology: "Topology", provider: "Provider", goal: "Goal | None") -> None:
+def _that_stands(topology: "Topology", kafka: str | None, block: str | None) -> "Standing | None":
+    """The cluster of this topology that goes on; None if none stands. WrongUseError for several."""
+    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.providers.owned.standing import keeper_file
+    from pytest_kmigrate.providers.standing import standing
+
+    alike = [each for each in standing() if each.topology == topology.name and kafka in (None, each.kafka)]
+    kept = [each for each in alike if keeper_file(each.logs).exists()]
+    fitting = [each for each in kept if block in (None, str(each.block))]
+    blocks = ", ".join(str(each.block) for each in kept)
+    if block is not None and not fitting:
+        raise WrongUseError(f"--block: expected a cluster of {topology.name} ({blocks or 'none stands'}); got {block}")
+    if len(fitting) > 1:
+        raise WrongUseError(
+            f"--phase: expected one cluster of {topology.name}; got several, on blocks {blocks}: "
+            "name one with --block, or start another with --new"
+        )
+    return fitting[0] if fitting else None
+
+
+def _go_on(cluster: "Standing", goal: "Goal", topology: str) -> None:
+    from pytest_kmigrate.cli.console import notify
+    from pytest_kmigrate.providers.owned.standing import keeper_file
+    from pytest_kmigrate.running.keeping import order
+
+    notify(f"{cluster.topology} on block {cluster.block} goes on to {goal.value}")
+    order(keeper_file(cluster.logs), {"phase": goal.value}, notify)
+    _report(cluster.logs, goal, topology)
+
+
+def _stand_up(topology: "Topology", goal: "Goal", named: str, provider: str, kafka: str | None) -> None:
+    import signal
+    import socket
+    import subprocess
+    import sys
     from datetime import UTC, datetime
 
     from pytest_kmigrate.cli.console import notify
+    from pytest_kmigrate.cli.keeper import wish
     from pytest_kmigrate.providers.owned.standing import log_folders
-    from pytest_kmigrate.providers.standing import standing
-    from pytest_kmigrate.running.standing_up import stand_up
+    from pytest_kmigrate.running.keeping import relay
 
-    log_folder = log_folders() / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{topology.name}"
-    provider.artifacts(topology)
-    notify(f"starting {topology.name} on Kafka {topology.kafka}; logs in {log_folder}")
-    stand_up(topology, provider, log_folder, goal, notify)
-    _describe(next(each for each in standing() if each.logs == log_folder.resolve()))
+    logs = log_folders() / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{topology.name}"
+    notify(f"starting {topology.name} on Kafka {topology.kafka}; logs in {logs}")
+    ours, of_keeper = socket.socketpair()
+    wanted = wish(named, provider, kafka, goal.document.id, goal.value, logs)
+    with ours, of_keeper, ours.makefile() as lines:
+        keeper = subprocess.Popen(
+            [sys.executable, "-m", "pytest_kmigrate.cli.keeper", str(of_keeper.fileno()), wanted],
+            pass_fds=[of_keeper.fileno()],
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        of_keeper.close()
+        try:
+            relay(lines, notify)
+        except KeyboardInterrupt:
+            keeper.send_signal(signal.SIGINT)
+            keeper.wait()
+            raise
+    _report(logs, goal, named)
+
+
+def _report(logs: "Path", goal: "Goal", named: str) -> None:
+    """What stands now, where it is, and how it goes on."""
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.providers.standing import standing
+
+    _describe(next(each for each in standing() if each.logs == logs.resolve()))
+    if goal.value:
+        say(f"phase:             {goal.value} is reached")
+    if goal.next_values:
+        say(f"to go on:          kmigrate up {named} --phase {goal.next_values[0]}")
+    if goal.value and goal.document.revert is not None and not goal.is_back:
+        say(f"to go back:        kmigrate up {named} --phase {goal.document.begins_in}")
 
 
 def _describe(cluster: "Standing") -> None:

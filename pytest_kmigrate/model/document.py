@@ -240,6 +240,10 @@ class Document:
     """The steps forward, each from where the one before has ended."""
     driver: Callable[[Scene], Driver] | None = None
     """Walks the procedure; None: the general driver, which knows the way forward only."""
+    begins_in: str = ""
+    """The value of ``phase`` before the first step."""
+    revert: Callable[[Any], None] | None = None
+    """Goes back there with the document's own driver; None: no way leads back."""
     starts: Mapping[str, str | None] = field(default_factory=dict)
     """The values of ``phase`` that a test may begin in, each with the one from whose checkpoint it is reached.
 

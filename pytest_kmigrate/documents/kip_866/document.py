@@ -4,6 +4,7 @@ from pytest_kmigrate.checkers.registry import checkers_in, diagnoses_in
 from pytest_kmigrate.documents.kip_866.bindings import BINDINGS
 from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology, not_copied
 from pytest_kmigrate.documents.kip_866.observing import WATCHING
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import STEPS, WALKING_NEEDS
 from pytest_kmigrate.documents.kip_866.view import STATES, in_charge, is_written
 from pytest_kmigrate.model.document import Document
@@ -28,6 +29,8 @@ DOCUMENT = Document(
     ),
     procedure=STEPS,
     driver=MigrationDriver,
+    begins_in=Phase.ZOOKEEPER.name,
+    revert=MigrationDriver.revert,
     starts={"HYBRID": None, "ALL_KRAFT": "HYBRID"},
     is_settled=is_written,
     check_topology=check_topology,

@@ -85,6 +85,11 @@ def log_folders() -> Path:
     return state_dir() / "logs"
 
 
+def keeper_file(logs: Path) -> Path:
+    """The socket by which the keeper of a cluster is reached, if its logs are here; there is none otherwise."""
+    return logs / "keeper"
+
+
 def described(block: int | str, state_file: Path) -> Standing | None:
     """The cluster that this file describes; None when it does not stand any more."""
     try:
@@ -103,7 +108,7 @@ def described(block: int | str, state_file: Path) -> Standing | None:
             logs=Path(state["logs"]),
             scratch=scratch,
             supervisor=process.pid,
-            attendant=_attendant(process),
+            attendant=None if keeper_file(Path(state["logs"])).exists() else _attendant(process),
             since_s=process.create_time(),
             client_file=Path(state["client_file"]) if state["client_file"] else None,
             client_protocol=state["client_protocol"],

@@ -192,6 +192,11 @@ def die_with_parent() -> None:
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def end_with_parent(number: int | None) -> None:
+    """Have the kernel send this process a signal when its parent dies; None: no more."""
+    _libc.prctl(PR_SET_PDEATHSIG, number or 0)
+
+
 def _tie_to_parent() -> None:
     """In the child, before exec: die with the supervisor, and meet signals as a program started by hand would."""
     die_with_parent()
