@@ -26,6 +26,7 @@ from pytest_kmigrate.plugin import fixtures as of_plugin
 from pytest_kmigrate.plugin.marks import MARKS, PREFIX
 from pytest_kmigrate.plugin.options import FLAGS, OPTIONS
 from pytest_kmigrate.suites.kip_866 import fixtures as of_kip_866
+from tests import faults_and_checks
 from tests.run_folder_docs import filled, markdown
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -46,6 +47,7 @@ def pages() -> Mapping[str, Mapping[str, Callable[[], str]]]:
             "triggers": lambda: _functions(triggers, triggers.Trigger),
             "crash points": _crash_points,
         },
+        "faults-and-checks.md": {"faults and checks": faults_and_checks.page},
         "checks.md": {"general checks": lambda: _checks(general_checkers()), "checks of documents": _of_documents},
         "tables.md": {"tables": _tables},
     }

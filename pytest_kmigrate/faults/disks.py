@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.events.faults import DISK
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.procedures.restarts import await_session_over
 
@@ -47,7 +48,7 @@ class FailLogDir:
 
         try:
             looked_for = f"{_METRIC} of {node.name} above {before or 0:g}, or its end"
-            yield Applied((node.name,), looked_for, witness, {"log_dir": self.number}, "disk")
+            yield Applied((node.name,), looked_for, witness, {"log_dir": self.number}, DISK)
         finally:
             _replace_disk(scene, node, self.number)
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_kmigrate.checkers.evidence.taken import cut_off, without_a_disk
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
@@ -38,8 +39,9 @@ def unserved(history: History, place: str) -> Spans:
     """When no write to a partition could be acknowledged, whatever Kafka did.
 
     Fewer brokers ran with a copy of it than a write needs, or none of those in sync. A broker does not run from the
-    beginning of its stop to when it is ready again, nor while it is paused. Of a partition whose replicas no broker has
-    reported nothing is known, and none of its time is left out.
+    beginning of its stop to when it is ready again, nor while it is paused. Nor does it count while a fault has cut it
+    off from the others, or taken one of its disks, on which its copy may be. Of a partition whose replicas no broker
+    has reported nothing is known, and none of its time is left out.
     """
     return _unserved(history, place, _least_in_sync(history))
 
@@ -154,6 +156,9 @@ def _away(history: History) -> _Away:
             since.setdefault(node, event.at_ns - _took_ns(event.data.get("took_ms")))
         elif event.kind in (EventKind.NODE_READY, EventKind.NODE_RESUMED) and node in since:
             found[_id_of(node)].append((since.pop(node), event.at_ns))
+    for times in (without_a_disk(history), cut_off(history)):
+        for node, spans in times.items():
+            found[_id_of(node)] += [(began_ns, min(ended_ns, history.end_ns)) for began_ns, ended_ns in spans]
     brokers = {_id_of(node) for node, role in roles.items() if role in _OF_ROLES}
     for node, began_ns in since.items():
         found[_id_of(node)].append((began_ns, history.end_ns))

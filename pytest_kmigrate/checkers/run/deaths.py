@@ -2,6 +2,7 @@
 
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
+from pytest_kmigrate.checkers.evidence.taken import is_without_a_disk
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
 
@@ -12,13 +13,20 @@ ABORTED_COPY = "Aborting the ZK migration"
 def unexpected_deaths(history: History) -> list[Event]:
     """Deaths that no test expected, nor Kafka's design, and that this machine did not cause.
 
-    A node that a fault killed is recorded as stopped.
+    A node that a fault killed is recorded as stopped. One that lacks a disk by a fault may end: Kafka ends a broker
+    whose last log directory fails, or that with the metadata log.
     """
     return [
         death
         for death in history.of(EventKind.NODE_DIED)
         if not (death.data.get("cause") or is_expected_end(history, death) or _dies_by_design(history, death))
+        if not is_without_a_disk(history, death.node, death.at_ns)
     ]
+
+
+def dead_threads(history: History) -> list[Event]:
+    """Threads that an error ended in nodes that lacked no disk by a fault."""
+    return [each for each in history.of(EventKind.THREAD_DIED) if not is_without_a_disk(history, each.node, each.at_ns)]
 
 
 def failed_stops(history: History) -> list[Event]:

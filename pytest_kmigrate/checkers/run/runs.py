@@ -5,7 +5,7 @@ import re
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.checkers.run.deaths import failed_stops, unexpected_deaths
+from pytest_kmigrate.checkers.run.deaths import dead_threads, failed_stops, unexpected_deaths
 from pytest_kmigrate.checkers.run.doubts import DEATH, unwitnessed_faults
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
@@ -53,7 +53,7 @@ def no_unexpected_death(history: History) -> Verdict:
     """
     name = "no_unexpected_death"
     nodes = {event.node for event in history.of(EventKind.NODE_STARTED)}
-    deaths, threads, stops = unexpected_deaths(history), history.of(EventKind.THREAD_DIED), failed_stops(history)
+    deaths, threads, stops = unexpected_deaths(history), dead_threads(history), failed_stops(history)
     if deaths or threads or stops:
         found = [
             *(_death(history, event) for event in deaths),

@@ -10,6 +10,9 @@ from pytest_kmigrate.model.topology import Role
 NOTHING = "nothing"
 """What a fault takes of this machine that disturbs processes, links or znodes alone."""
 
+DISK = "disk"
+"""What a fault takes by which files of a node are gone, or cannot be written."""
+
 
 @dataclass(frozen=True)
 class TargetDrawn(EventData):

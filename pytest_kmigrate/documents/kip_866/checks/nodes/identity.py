@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.taken import is_without_a_disk
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import last_start
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -42,7 +43,8 @@ def _has_identities(history: History) -> bool:
 def node_identity_stays(history: History) -> Verdict:
     """KRaft nodes start on ``meta.properties`` of version 0 and 1; those of migrating brokers stay as they are.
 
-    After finalization a broker may rewrite its file as version 1, with the same ids.
+    After finalization a broker may rewrite its file as version 1, with the same ids. A file on a disk that a fault took
+    is looked at again when the disk is back.
     """
     rows = ByRequirement("node_identity_stays", _V0, _V1, _KEPT, _AFTER)
     nodes: dict[str, _Seen] = {}
@@ -81,6 +83,8 @@ def _judge_change(history: History, rows: ByRequirement, event: Event, seen: _Se
     files = event.data.get("files")
     now: Files = files if isinstance(files, Mapping) else {}
     before, read, has_run = seen.files, seen.read, seen.has_run
+    if is_without_a_disk(history, event.node, event.at_ns):
+        now = {**before, **now}
     seen.files, seen.read, seen.has_run = now, event, False
     node = last_start(history, event)
     if read is None or not has_run or node is None or node.role != "broker":

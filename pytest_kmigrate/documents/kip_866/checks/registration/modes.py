@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import faults_during
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brokers_at
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
@@ -31,8 +32,9 @@ _REGISTERED_NS = 10_000_000_000
 def brokers_register_with_their_mode(history: History) -> Verdict:
     """Each broker in migration mode is registered as such, and each in KRaft mode is not, under the id it had before.
 
-    Judged by the registrations in each image of the metadata log, of brokers that were ready and are up. Between two
-    images of one log a broker that was not started anew keeps its mode.
+    Judged by the registrations in each image of the metadata log, of brokers that were ready and are up. One that is
+    missing under a fault is not judged. Between two images of one log a broker that was not started anew keeps its
+    mode.
     """
     rows = ByRequirement("brokers_register_with_their_mode", _REGISTERS, _SAME_ID, _NO_SWITCH)
     images = log_images(history)
@@ -49,6 +51,8 @@ def brokers_register_with_their_mode(history: History) -> Verdict:
 
 def _judge(history: History, rows: ByRequirement, log: LogImage, broker: BrokerAt) -> None:
     registered = log.registered.get(broker.node_id)
+    if registered is None and faults_during(history, broker.ready_ns or 0, log.began_ns):
+        return  # a fault may have kept it from the controllers since it was ready
     if broker.is_migrating and log.began_ns - (broker.ready_ns or 0) >= _REGISTERED_NS:
         if registered is True:
             rows.looked_at(_REGISTERS)

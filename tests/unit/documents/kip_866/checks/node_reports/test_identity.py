@@ -107,3 +107,26 @@ WIPED: dict[str, Any] = {"kind": EventKind.NODE_WIPED, "at_ms": 20_000, "node": 
 def test_without_a_broker_that_ran_between_two_readings_nothing_is_proved(events: list[Event]) -> None:
     """Vacuous."""
     assert check.judge(history(events=events)).is_vacuous
+
+
+@pytest.mark.parametrize(
+    ("healed_ms", "read_again", "outcome"),
+    [
+        (60_000, {"dir-1": V0, "dir-2": V0}, "CONFORMS"),
+        (60_000, {"dir-1": V0, "dir-2": {**V0, "cluster.id": "y"}}, "VIOLATES"),
+        (60_000, {"dir-1": V0}, "VIOLATES"),
+        (30_000, {"dir-1": V0, "dir-2": V0}, "VIOLATES"),
+    ],
+    ids=["as it was", "changed meanwhile", "gone afterwards, too", "gone without the fault"],
+)
+def test_a_file_on_a_disk_that_a_fault_took_is_looked_at_when_the_disk_is_back(
+    healed_ms: int, read_again: dict[str, dict[str, str]], outcome: str
+) -> None:
+    """A restart in between finds no file there, which is the fault's effect."""
+    name = "fail-log-dir(broker-1, 2)"
+    taken = event(EventKind.FAULT_APPLIED, 20_000, fault_id=name, targets=["broker-1"], takes="disk")
+    healed = event(EventKind.FAULT_HEALED, healed_ms, fault_id=name, fault=name)
+    events = [controller(), read(9_000, **{"dir-1": V0, "dir-2": V0}), *broker(10_000), taken]
+    events += [healed, read(40_000, **{"dir-1": V0})] if healed_ms < 40_000 else [read(40_000, **{"dir-1": V0}), healed]
+    events += [*broker(61_000), read(90_000, **read_again)]
+    assert looked_at(check.judge(history(events=events)))[KEPT] == outcome

@@ -9,7 +9,7 @@ from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import history, snapshot
+from tests.unit.checkers.histories import fault, history, snapshot
 from tests.unit.documents.kip_866.checks.migrated import LOG
 from tests.unit.documents.kip_866.checks.nodes import broker, migrating, stopped
 from tests.unit.documents.kip_866.checks.outcomes import looked_at
@@ -68,3 +68,10 @@ def test_another_mode_violates(run: History, row: str) -> None:
 def test_a_broker_that_need_not_be_registered_proves_nothing(run: History) -> None:
     """Vacuous."""
     assert brokers_register_with_their_mode.judge(run).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("since_ms", "outcome"), [(5_000, None), (13_000, "VIOLATES")])
+def test_under_a_fault_a_broker_that_is_not_registered_is_not_judged(since_ms: int, outcome: str | None) -> None:
+    """It may have been cut off from the controllers since it was ready; one that began later excuses nothing."""
+    run = registered(*migrating(0), *fault(since_ms, "cut(broker-1->every-controller)"), s12=log())
+    assert looked_at(brokers_register_with_their_mode.judge(run)).get("REG-zk-broker-registers") == outcome

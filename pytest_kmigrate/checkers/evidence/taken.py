@@ -1,0 +1,51 @@
+"""What faults take from nodes by design: a disk, or every other node. What follows from that is not Kafka's."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from pytest_kmigrate.checkers.evidence.moments import targets_of
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.faults import DISK
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.keeping import kept
+
+Times = Mapping[str, Sequence[tuple[int, int]]]
+"""By name of a node, from when to when, in nanoseconds."""
+
+_ISOLATED = "isolate"
+_ONLY_FROM = " from "
+_OF_REPLICAS = ("broker", "combined", "clients")
+
+
+@kept
+def without_a_disk(history: History) -> Times:
+    """When a fault had taken one of its disks from a node; to the end of the run where it was not healed."""
+    return _in_force(history, lambda applied, _: applied.data.get("takes") == DISK)
+
+
+@kept
+def cut_off(history: History) -> Times:
+    """When a fault had cut a node off from all others, from the brokers, or from the clients."""
+    return _in_force(history, lambda _, began: began.data.get("effect") == _ISOLATED and _is_from_replicas(began))
+
+
+def is_without_a_disk(history: History, node: str | None, at_ns: int) -> bool:
+    """Whether a node lacked a disk at an instant, by a fault."""
+    return any(since <= at_ns < to for since, to in without_a_disk(history).get(str(node), ()))
+
+
+def _is_from_replicas(began: Event) -> bool:
+    _, only, roles = str(began.data.get("fault")).partition(_ONLY_FROM)
+    return not only or any(each in roles for each in _OF_REPLICAS)
+
+
+def _in_force(history: History, counts: Callable[[Event, Event], bool]) -> Times:
+    begun = {event.data.get("fault_id"): event for event in history.of(EventKind.FAULT_BEGAN)}
+    healed = {event.data.get("fault_id"): event.at_ns for event in history.of(EventKind.FAULT_HEALED)}
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for applied in history.of(EventKind.FAULT_APPLIED):
+        began = begun.get(applied.data.get("fault_id"), applied)
+        if counts(applied, began):
+            for node in targets_of(applied):
+                found[node].append((applied.at_ns, healed.get(applied.data.get("fault_id"), history.end_ns + 1)))
+    return dict(found)
