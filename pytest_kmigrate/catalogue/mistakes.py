@@ -1,14 +1,18 @@
-"""Well-known mistakes of operators, as data of a document: what shows them in a message, and what to do."""
+"""Well-known mistakes of operators, as data: what shows them in a message, and what to do.
+
+Some are of any cluster, others of a document, whose own row of an id is used in place of the general one.
+"""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
-from pytest_kmigrate.catalogue.places import place_of
+from pytest_kmigrate.catalogue.places import Place, place_of
 from pytest_kmigrate.catalogue.rows import Pattern, records
 
 MISTAKES = "mistakes.toml"
-"""A file that a document's folder may have."""
+"""A file that a document's folder may have, and this one."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,14 @@ def advice(profile: str, text: str) -> list[str]:
 
 @lru_cache
 def mistakes(profile: str) -> tuple[Mistake, ...]:
-    """The mistakes that a document names; WrongUseError for a row that is none."""
+    """The mistakes that a document names, then those of any cluster; WrongUseError for a row that is none."""
     place = place_of(profile)
-    return records(Mistake, place, MISTAKES, "mistake") if place.has(MISTAKES) else ()
+    own = records(Mistake, place, MISTAKES, "mistake") if place.has(MISTAKES) else ()
+    return (*own, *(each for each in general_mistakes() if each.id not in {mine.id for mine in own}))
+
+
+@lru_cache
+def general_mistakes() -> tuple[Mistake, ...]:
+    """The mistakes that no document is about."""
+    here = Path(__file__).parent
+    return records(Mistake, Place("any", __package__ or "", here, str(here)), MISTAKES, "mistake")
