@@ -12,7 +12,7 @@ from pytest_kmigrate.faults.effect import Applied, Fault
 from pytest_kmigrate.faults.triggers import Fired, Trigger, now
 from pytest_kmigrate.faults.wrong_use import check_fault, check_trigger
 from pytest_kmigrate.model.capabilities import require
-from pytest_kmigrate.model.errors import ClusterError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NoEffectError, WrongUseError
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed, FaultNotWitnessed, FaultWitnessed
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.waiting import PATIENCE_S, ended_early_by
@@ -44,6 +44,7 @@ class Injection:
         self._has_begun = False
         self._is_ended = False
         self._error: BaseException | None = None
+        self._failed: Exception | None = None  # the same, and kept when it was raised again
         self._thread: threading.Thread | None = None
 
     @property
@@ -98,7 +99,7 @@ class Injection:
             return  # the block heals what has begun
         # Whatever it is, it is raised again in the test's own thread.
         except Exception as error:  # noqa: BLE001
-            self._error = error
+            self._error = self._failed = error
 
     def _await(self, trigger: Trigger, fired: Fired) -> None:
         wait_until(fired, awaited=str(trigger), within_s=3600, every_s=_TRIGGER_EVERY_S, abort=self._require_block)
@@ -139,9 +140,13 @@ class Injection:
         if applied and witness:
             record(FaultWitnessed(self._id, witness, applied.facts))
             return
-        unmet = "it could not be applied" if self._has_begun else f"{self._trigger} never fired"
-        looked_for = applied.looked_for if applied else unmet
+        looked_for = applied.looked_for if applied else self._why_not_applied()
         record(FaultNotWitnessed(self._id, str(self._fault), looked_for))
+
+    def _why_not_applied(self) -> str:
+        if isinstance(self._failed, NoEffectError):
+            return f"it was applied without effect: {self._failed}"
+        return "it could not be applied" if self._has_begun else f"{self._trigger} never fired"
 
     def _apply(self) -> None:
         self._has_begun = True

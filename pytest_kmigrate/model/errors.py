@@ -8,7 +8,8 @@
     │   └── DistributionError        a Kafka distribution or agent cannot be had or is damaged
     ├── ClusterError (3)             the cluster under test did not do what was awaited
     │   ├── NodeDiedError            a process ended by itself; carries the error that it logged
-    │   └── AwaitTimeoutError        something never became true; carries what was last seen
+    │   ├── AwaitTimeoutError        something never became true; carries what was last seen
+    │   └── NoEffectError            a hook that reported success, and changed nothing
     ├── HarnessLostError (3)         a part of the harness is gone, so nothing more can be seen of Kafka
     ├── NotApplicableError (3)       topology, provider or release cannot show it: nothing is said of Kafka
     └── RunFolderError (2)           a run folder is missing, incomplete or damaged
@@ -85,6 +86,10 @@ class AwaitTimeoutError(ClusterError):
         self.within_s = within_s
         self.last_seen = last_seen
         super().__init__(f"{awaited}: not within {within_s:g} s; last seen: {last_seen}")
+
+
+class NoEffectError(ClusterError):
+    """What was done to a node reported success, and nothing came of it."""
 
 
 class HarnessLostError(KmigrateError):

@@ -11,7 +11,7 @@ class Peer:
 
     Understood: ``security.protocol`` (PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL), ``ssl.ca.location``,
     ``ssl.certificate.location``, ``ssl.key.location``, ``ssl.endpoint.identification.algorithm``, ``sasl.mechanism``
-    (SCRAM), ``sasl.username``, ``sasl.password``.
+    (SCRAM, PLAIN, OAUTHBEARER by ``oidc``), ``sasl.username``, ``sasl.password``, and what a token is had by.
     """
 
     address: str

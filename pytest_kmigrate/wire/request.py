@@ -22,6 +22,7 @@ from kio.static.primitive import i32, i32Timedelta
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.wire.oauth import bearer, token_of
 from pytest_kmigrate.wire.scram import ScramClient
 
 ANSWER_WITHIN_S = 30
@@ -213,8 +214,6 @@ def framed(message: bytes) -> bytes:
 
 def _authenticate(connection: socket.socket, security: Mapping[str, str], deadline: float) -> None:
     mechanism = security.get("sasl.mechanism") or security["sasl.mechanisms"]
-    is_token = TOKEN_LOGIN in security
-    client = ScramClient(mechanism, security["sasl.username"], security["sasl.password"], is_token=is_token)
     handshake = _exchange(connection, SaslHandshakeRequest(mechanism=mechanism), SaslHandshakeResponse, deadline)
     if handshake.error_code is not ErrorCode.none:
         offered = ", ".join(handshake.mechanisms)
@@ -227,6 +226,14 @@ def _authenticate(connection: socket.socket, security: Mapping[str, str], deadli
             raise ClusterError(f"expected to be let in; got {named(answer.error_code)}: {answer.error_message}")
         return answer.auth_bytes
 
+    if mechanism == "OAUTHBEARER":
+        notify(bearer(token_of(security)))
+        return
+    user, password = security["sasl.username"], security["sasl.password"]
+    if mechanism == "PLAIN":
+        notify(f"\0{user}\0{password}".encode())
+        return
+    client = ScramClient(mechanism, user, password, is_token=TOKEN_LOGIN in security)
     client.verify(notify(client.final(notify(client.first()))))
 
 

@@ -15,7 +15,7 @@ from pytest_kmigrate.providers.attach.cluster import Readers
 from pytest_kmigrate.providers.attach.file.loading import Site
 from pytest_kmigrate.providers.attach.hooks import brought
 from pytest_kmigrate.providers.attach.metrics import MetricsReader
-from pytest_kmigrate.providers.attach.trials import WITHIN_S, trials
+from pytest_kmigrate.providers.attach.trials import WITHIN_S, UnreachableError, trials
 from pytest_kmigrate.wire.admin import cluster_at, cluster_id_at
 from pytest_kmigrate.wire.describing import default_config_at
 from pytest_kmigrate.wire.request import peers
@@ -62,14 +62,18 @@ class Asked:
 def ask(site: Site, readers: Readers) -> Asked:
     """Ask everything there is to ask.
 
-    ClusterError when no broker of the bootstrap list lets us in; WrongUseError when the file says what is not so.
+    ClusterError when no broker of the bootstrap list lets us in, or what the file names does not answer; WrongUseError
+    when the file says what is not so.
     """
     brought(site)
     left_behind = LEFT_BEHIND + (LEFT_BY_TRAFFIC if "traffic" in site.file.allow else "")
     facts = [*_bootstrap(site), _release(site, readers.metrics)]
     facts += [Answer("digest", None, _DIGEST), Answer("left behind", None, left_behind)]
     tried = trials(site, readers)
-    return Asked([*facts, *(_tried(each, tried.get(each)) for each in Capability)])
+    try:
+        return Asked([*facts, *(_tried(each, tried.get(each)) for each in Capability)])
+    except UnreachableError as error:
+        raise ClusterError(f"{site.path}: {error}") from error
 
 
 def _tried(capability: Capability, trial: Callable[[], str] | None) -> Answer:
@@ -77,6 +81,8 @@ def _tried(capability: Capability, trial: Callable[[], str] | None) -> Answer:
         return Answer(capability, is_offered=False, why="somebody else runs this cluster, and its file leads to none")
     try:
         return Answer(capability, is_offered=True, why=trial())
+    except UnreachableError:
+        raise  # a file that names something is not about a cluster without it
     except (ClusterError, EnvironmentLackError) as error:
         return Answer(capability, is_offered=False, why=str(error))
 

@@ -1,12 +1,12 @@
 """One node of a cluster that somebody else runs: what can be seen of it, what hooks do to it, refusals of the rest."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NoReturn
 
 from pytest_kmigrate.model.capabilities import Capability, require
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, NoEffectError, WrongUseError
 from pytest_kmigrate.model.events.nodes import HowStopped, NodePaused, NodeReconfigured, NodeResumed
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
 from pytest_kmigrate.providers.attach.around import Around
@@ -89,7 +89,7 @@ class AttachedNode:
         self._require(Capability.PAUSE, "pausing")
         self._limits.require_up(self.name, "pausing")
         self._hooks.call("pause", self.name)
-        until(lambda: self.stands_still, awaited=f"{self.name} to stand still", within_s=_SEEN_WITHIN_S)
+        self._await_effect("pause", "it answers", lambda: self.stands_still)
         self._recorder.record(NodePaused(), self.name)
 
     def resume(self) -> None:
@@ -148,7 +148,16 @@ class AttachedNode:
         self._limits.require_up(self.name, doing)
         with self._looker.ending(self.name, how):
             self._hooks.call(hook, self.name)
-            until(lambda: not self.alive, awaited=f"the end of {self.name}", within_s=_SEEN_WITHIN_S)
+            self._await_effect(hook, "it takes connections", lambda: not self.alive)
+
+    def _await_effect(self, hook: str, still: str, has_come: Callable[[], bool]) -> None:
+        """Return when a hook that has ended well has done something; NoEffectError if it has not."""
+        try:
+            until(has_come, awaited=f"the effect of {hook} on {self.name}", within_s=_SEEN_WITHIN_S)
+        except AwaitTimeoutError as error:
+            raise NoEffectError(
+                f"hooks.{hook} of {self.name} reported success, and {_SEEN_WITHIN_S} s later {still} as before"
+            ) from error
 
     def _require(self, capability: Capability, doing: str) -> None:
         require(self._offered, frozenset({capability}), f"{doing} {self.name}", self._recorder)

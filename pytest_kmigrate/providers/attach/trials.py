@@ -1,6 +1,7 @@
 """How each capability is tried on a standing cluster: why it is there, in words; ClusterError says why it is not."""
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 
 from kazoo.client import KazooClient
@@ -24,9 +25,19 @@ from pytest_kmigrate.wire.request import api_versions
 
 WITHIN_S = 5.0
 """How long anything that is asked may take to answer."""
+_QUIET = logging.getLogger("pytest_kmigrate.asking")
+_QUIET.setLevel(logging.CRITICAL)  # what does not answer is said once, by the error
 _ANY_METRIC = ("ActiveControllerCount", "BrokerState")
 """One of them every node of Kafka has."""
 _SECRET_ZNODE = "/config/users"  # noqa: S105 - the path of one that Kafka protects
+
+
+class UnreachableError(ClusterError):
+    """What the file names does not answer at all."""
+
+    def __init__(self, key: str, expected: str, got: str) -> None:
+        super().__init__(f"{key}: expected {expected}; got {got}: correct it, or leave the table out")
+
 
 Trials = Mapping[Capability, Callable[[], str]]
 
@@ -113,10 +124,16 @@ def _metrics(site: Site, metrics: MetricsReader) -> str:
         names |= shown
         if not shown.intersection(_ANY_METRIC):
             silent.append(f"{spec.name} at {site.filled(site.file.metrics.url, spec.name)}")
+    if len(silent) == len(site.topology.of_role(Role.BROKER)):
+        raise UnreachableError("metrics.url", f"{site.file.metrics.kind} in each broker", f"none at {_listed(silent)}")
     if silent:
         raise ClusterError(f"no metrics of {', '.join(silent)}")
     absent = sorted(CATALOGUES["broker"].keys() - names)
     return f"each broker shows some, {len(names)} of the catalogue's; absent: {', '.join(absent) or 'none'}"
+
+
+def _listed(silent: Sequence[str]) -> str:
+    return ", ".join(each.partition(" at ")[2] for each in silent)
 
 
 def _znodes(site: Site) -> str:
@@ -126,7 +143,8 @@ def _znodes(site: Site) -> str:
     login, tls, (servers, _, chroot) = site.zookeeper_login, site.zookeeper_tls, site.zookeeper_connect.partition("/")
     root = f"/{chroot}" if chroot else ""
     auth = [("digest", login)] if login else None
-    client = KazooClient(servers, timeout=WITHIN_S, auth_data=auth, **(tls.for_kazoo() if tls else {}))
+    options = tls.for_kazoo() if tls else {}
+    client = KazooClient(servers, timeout=WITHIN_S, auth_data=auth, logger=_QUIET, **options)
     with closing(client):
         try:
             client.start(timeout=WITHIN_S)
@@ -135,14 +153,14 @@ def _znodes(site: Site) -> str:
                 for user in client.get_children(f"{root}{_SECRET_ZNODE}"):
                     client.get(f"{root}{_SECRET_ZNODE}/{user}")
         except NoNodeError:
-            text = f"no znodes of Kafka at {site.zookeeper_connect}: check the chroot"
-            raise ClusterError(text) from None
+            where = f"no /brokers/ids at {site.zookeeper_connect}"
+            raise UnreachableError("zookeeper.connect", "servers and the chroot of Kafka", where) from None
         except NoAuthError:
             text = f"ACLs hide {_SECRET_ZNODE}: name a login of scheme digest that may read it; we make none by SASL"
             raise ClusterError(text) from None
         except (KazooException, KazooTimeoutError) as error:
-            text = f"{site.zookeeper_connect} does not answer: {type(error).__name__} {error}".rstrip()
-            raise ClusterError(text) from None
+            got = f"no answer of {site.zookeeper_connect} ({type(error).__name__} {error})".replace(" )", ")")
+            raise UnreachableError("zookeeper.connect", "servers that answer", got) from None
         finally:
             client.stop()
     return f"read at {site.zookeeper_connect}"

@@ -16,7 +16,13 @@ from pytest_kmigrate.faults.processes import Kill, Pause
 from pytest_kmigrate.faults.targets import active_controller, every, follower_controller, node
 from pytest_kmigrate.faults.triggers import Trigger, on_state, on_znode_change, when
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NotApplicableError, WrongUseError
+from pytest_kmigrate.model.errors import (
+    AwaitTimeoutError,
+    ClusterError,
+    NoEffectError,
+    NotApplicableError,
+    WrongUseError,
+)
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Reading, Scene
 from pytest_kmigrate.model.topology import Role
@@ -132,6 +138,19 @@ def test_a_fault_that_could_not_be_applied_is_told_by_the_history(stage: Stage) 
     with pytest.raises(ClusterError), inject(stage.scene, Awkward("apply")):
         pass
     assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+def test_a_fault_that_was_applied_without_effect_says_so(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its hook reported success: that is another thing than one that failed."""
+
+    def without_effect(self: Awkward, _scene: Scene) -> None:
+        raise NoEffectError("hooks.kill of broker-1 reported success, and 30 s later it takes connections as before")
+
+    monkeypatch.setattr(Awkward, "applied_to", without_effect)
+    with pytest.raises(NoEffectError), inject(stage.scene, Awkward()):
+        pass
+    (event,) = stage.of(EventKind.FAULT_NOT_WITNESSED)
+    assert str(event.data["witness"]).startswith("it was applied without effect: hooks.kill of broker-1 reported")
 
 
 def test_the_error_of_the_test_comes_first(stage: Stage) -> None:

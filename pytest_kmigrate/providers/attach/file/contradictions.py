@@ -5,6 +5,9 @@ from collections.abc import Iterator
 
 from pytest_kmigrate.providers.attach.file.dialects import dialects
 from pytest_kmigrate.providers.attach.file.format import ACTIONS, AttachFile, ClientTable, HooksTable, MetricsTable
+from pytest_kmigrate.wire.oauth import CLIENT_ID, CLIENT_SECRET, ENDPOINT, SCOPE
+
+_OIDC = "OAUTHBEARER"
 
 
 def contradictions(file: AttachFile) -> Iterator[str]:
@@ -39,13 +42,20 @@ def _in_metrics(metrics: MetricsTable) -> Iterator[str]:
 
 
 def _in_login(client: ClientTable) -> Iterator[str]:
-    needed = {"sasl.mechanism": client.mechanism, "sasl.username": client.username, "sasl.password": client.password}
+    by_password = {"sasl.username": client.username, "sasl.password": client.password}
+    by_token = {ENDPOINT: client.token_endpoint, CLIENT_ID: client.client_id, CLIENT_SECRET: client.client_secret}
+    has_token = client.mechanism == _OIDC
+    needed = {"sasl.mechanism": client.mechanism, **(by_token if has_token else by_password)}
+    others = {**(by_password if has_token else {**by_token, SCOPE: client.scope})}
     is_login = client.protocol.startswith("SASL")
     for key, value in needed.items():
         if is_login and value is None:
             yield f'client: expected "{key}" with "security.protocol" = "{client.protocol}"; got nothing'
         if not is_login and value is not None:
             yield f'client: expected no "{key}" with "security.protocol" = "{client.protocol}"'
+    for key, value in others.items():
+        if value is not None:
+            yield f'client: expected no "{key}" with "sasl.mechanism" = "{client.mechanism}"'
 
 
 def _in_certificates(file: AttachFile) -> Iterator[str]:

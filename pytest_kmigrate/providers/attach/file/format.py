@@ -81,11 +81,26 @@ class QuorumTable(_Table):
 class ClientTable(QuorumTable):
     """How brokers let us in, in librdkafka's names."""
 
-    mechanism: Literal["SCRAM-SHA-256", "SCRAM-SHA-512"] | None = Field(
+    mechanism: Literal["SCRAM-SHA-256", "SCRAM-SHA-512", "PLAIN", "OAUTHBEARER"] | None = Field(
         default=None, alias="sasl.mechanism", description="how we log in"
     )
     username: str | None = Field(default=None, alias="sasl.username", description="as whom we log in")
     password: Secret | None = Field(default=None, alias="sasl.password", description="where the password is kept")
+    token_endpoint: str | None = Field(
+        default=None,
+        alias="sasl.oauthbearer.token.endpoint.url",
+        pattern="https?://.+",
+        description="where tokens of OAUTHBEARER are had (OIDC)",
+    )
+    client_id: str | None = Field(
+        default=None, alias="sasl.oauthbearer.client.id", description="as whom we ask for a token"
+    )
+    client_secret: Secret | None = Field(
+        default=None, alias="sasl.oauthbearer.client.secret", description="where the secret of that client is kept"
+    )
+    scope: str | None = Field(
+        default=None, alias="sasl.oauthbearer.scope", description="what the token is to be good for; default: all"
+    )
 
 
 class LoginTable(_Table):

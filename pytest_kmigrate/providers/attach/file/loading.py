@@ -18,6 +18,7 @@ from pytest_kmigrate.providers.attach.file.format import (
 from pytest_kmigrate.providers.attach.file.secrets import fetched
 from pytest_kmigrate.topology.braces import filled
 from pytest_kmigrate.topology.loading import text_of, validated
+from pytest_kmigrate.wire.oauth import CLIENT_ID, CLIENT_SECRET, ENDPOINT, METHOD, SCOPE
 
 NOTHING_MORE: Mapping[str, str] = {}
 
@@ -160,6 +161,10 @@ def _client(file: AttachFile, path: Path) -> dict[str, str]:
     client = file.client
     secret = fetched(client.password, "client.sasl.password", path) if client.password else None
     login = {"sasl.mechanism": client.mechanism, "sasl.username": client.username, "sasl.password": secret}
+    if client.client_secret:
+        of_client = fetched(client.client_secret, f"client.{CLIENT_SECRET}", path)
+        login |= {METHOD: "oidc", ENDPOINT: client.token_endpoint, CLIENT_ID: client.client_id, SCOPE: client.scope}
+        login[CLIENT_SECRET] = of_client
     return _reached(client, path) | {key: value for key, value in login.items() if value is not None}
 
 

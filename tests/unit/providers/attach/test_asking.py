@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.providers.attach import asking, making
+from pytest_kmigrate.model.errors import ClusterError, WrongUseError
+from pytest_kmigrate.providers.attach import asking, making, trials
 from pytest_kmigrate.providers.attach.asking import ask
 from pytest_kmigrate.providers.attach.cluster import Readers
 from pytest_kmigrate.providers.attach.file.loading import site_at
@@ -95,3 +95,28 @@ def test_what_clients_leave_is_named_where_they_may_write(tmp_path: Path, monkey
     provider = AttachProvider(site_at(written(tmp_path, 'allow = ["traffic"]\n' + BARE)), print)
     assert "a block of producer ids" in provider.facts["left behind"]
     assert provider.lacking[Capability.TRAFFIC] == "making a topic is refused: no answer"
+
+
+ZOOKEEPER = '[zookeeper]\nconnect = "127.0.0.1:3/kafka"\n'
+METRICS = '[metrics]\nkind = "jolokia"\nurl = "http://{host}:4/jolokia"\n'
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (ZOOKEEPER, "zookeeper.connect: expected servers that answer; got no answer of 127.0.0.1:3/kafka"),
+        (METRICS, "metrics.url: expected jolokia in each broker; got none at http://"),
+    ],
+)
+def test_what_the_file_names_and_does_not_answer_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, table: str, sentence: str
+) -> None:
+    """With the key and what to do, in place of a row of a table; the client of ZooKeeper logs nothing."""
+    monkeypatch.setattr(trials, "WITHIN_S", 0.2)
+    site = site_at(written(tmp_path, BARE.replace("[[broker]]", f"{table}[[broker]]", 1)))
+    with pytest.raises(ClusterError) as raised:
+        ask(site, Readers(NoMetrics(), MetadataLogs(site, print)))
+    text = str(raised.value)
+    assert text.startswith(f"{site.path}: {sentence}")
+    assert text.endswith(": correct it, or leave the table out")
+    assert caplog.text == ""

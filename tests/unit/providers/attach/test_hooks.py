@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import ClusterError, NotApplicableError, TopologyError, WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, NoEffectError, NotApplicableError, TopologyError, WrongUseError
 from pytest_kmigrate.model.topology import BrokerMode
+from pytest_kmigrate.providers.attach import node as nodes
 from pytest_kmigrate.providers.attach.file.loading import site_at
 from pytest_kmigrate.providers.attach.hooks import Hooks, brought
 from pytest_kmigrate.providers.bench import MemoryRecorder
@@ -130,3 +131,17 @@ def is_running(pid: int) -> bool:
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
+
+
+@pytest.mark.parametrize("action", ["kill", "pause"])
+def test_a_hook_that_reports_success_and_does_nothing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    """It was applied, and had no effect: that is neither a failure of the hook nor evidence of Kafka."""
+    monkeypatch.setattr(nodes, "_SEEN_WITHIN_S", 0.1)
+    monkeypatch.setattr(nodes.AttachedNode, "alive", True)
+    commands = {"kill": "true"} if action == "kill" else {"pause": "true", "resume": "true"}
+    file = hooked(tmp_path, allow=f'"{action}"', **commands)
+    cluster = cluster_of(file, Capability.KILL, Capability.PAUSE)
+    with pytest.raises(NoEffectError, match=rf"^hooks.{action} of broker-0 reported success, and 0.1 s later it "):
+        getattr(cluster.node("broker-0"), action)()

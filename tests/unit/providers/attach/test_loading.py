@@ -20,6 +20,14 @@ WRONG = [
     ('[client]\n"sasl.password" = { }', "expected exactly one of env, file, command"),
     ('[client]\n"security.protocol" = "TLS"', 'expected "PLAINTEXT", "SSL", "SASL_PLAINTEXT" or "SASL_SSL"'),
     ('[client]\n"security.protocol" = "SASL_SSL"', 'client: expected "sasl.mechanism" with "security.protocol"'),
+    (
+        '[client]\n"security.protocol" = "SASL_SSL"\n"sasl.mechanism" = "OAUTHBEARER"',
+        'client: expected "sasl.oauthbearer.token.endpoint.url" with "security.protocol"',
+    ),
+    (
+        '[client]\n"security.protocol" = "SASL_SSL"\n"sasl.mechanism" = "PLAIN"\n"sasl.oauthbearer.scope" = "a"',
+        'client: expected no "sasl.oauthbearer.scope" with "sasl.mechanism" = "PLAIN"',
+    ),
     ('[client]\n"sasl.username" = "us"', 'client: expected no "sasl.username" with "security.protocol" = "PLAINTEXT"'),
     ('[[broker]]\nid = 3000\nclient = "b:1"', "broker and controller: expected each id once, got 3000 again"),
     ('[[broker]]\nid = "7"\nclient = "b:1"', 'broker[#3].id: expected a whole number, got "7" (text): write id = 7'),
@@ -106,3 +114,20 @@ def test_a_secret_that_is_not_there_is_named_by_its_place(tmp_path: Path, refere
     with pytest.raises(WrongUseError) as raised:
         site_at(file)
     assert str(raised.value) == f"{file}: client.sasl.password: expected a secret in {place}, got none; put it there"
+
+
+def test_tokens_are_had_by_client_credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In librdkafka's names, the secret from where it is kept."""
+    monkeypatch.setenv("THEIRS", "kept")
+    login = """
+[client]
+"security.protocol" = "SASL_PLAINTEXT"
+"sasl.mechanism" = "OAUTHBEARER"
+"sasl.oauthbearer.token.endpoint.url" = "https://id.example/token"
+"sasl.oauthbearer.client.id" = "us"
+"sasl.oauthbearer.client.secret" = { env = "THEIRS" }
+"""
+    client = site_at(written(tmp_path, SMALL + login)).client
+    assert client["sasl.oauthbearer.method"] == "oidc"
+    assert client["sasl.oauthbearer.client.secret"] == "kept"
+    assert "sasl.oauthbearer.scope" not in client
