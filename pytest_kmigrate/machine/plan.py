@@ -163,6 +163,12 @@ def _beyond_the_usual(topology: Topology) -> Iterator[str]:
         yield f"ZooKeeper: {', '.join(parts)}"
     if topology.metadata_version:
         yield f"Quorum: metadata.version {topology.metadata_version}"
+    if topology.dynamic_quorum:
+        yield "Quorum: dynamic, its voters stand in its log"
+    if security.client_auth:
+        yield "Certificates: every listener with TLS asks for one"
+    if own := [node.name for node in topology.nodes if node.metadata_disk]:
+        yield f"Metadata logs with a directory of their own: {', '.join(own)}"
     if several := [f"{node.name} {node.log_dirs}" for node in topology.nodes if node.log_dirs > 1]:
         yield f"Log directories: {', '.join(several)}"
     if added := [f"{node.name} {jar.path}" for node in topology.nodes for jar in node.jars]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Start = Literal["at-once", "later"]
 """``at-once``: started with the cluster; ``later``: a step of a document starts it."""
@@ -43,6 +43,8 @@ class Listener(enum.StrEnum):
     """Of brokers, for clients."""
     CONTROLLER = "CONTROLLER"
     """Of controllers, for each other and for brokers."""
+    CONTROL_PLANE = "CONTROL_PLANE"
+    """Of brokers in ZooKeeper mode, for requests of the broker that is the controller; only some clusters have it."""
 
 
 class BrokerMode(enum.StrEnum):
@@ -79,6 +81,8 @@ class NodeSpec:
     heap_mb: int = DEFAULT_HEAP_MB
     log_dirs: int = 1
     """How many log directories it has (JBOD from two on)."""
+    metadata_disk: bool = False
+    """Whether its metadata log has a directory of its own (``metadata.log.dir``), besides these."""
     jars: tuple[Jar, ...] = ()
     """Added to the class path, behind the distribution."""
 
@@ -116,6 +120,12 @@ class Security:
     authorizer_class: str | None = None
     extra: Mapping[str, SecurityProtocol] = field(default_factory=dict)
     """Further listeners of the brokers, by name, for clients that choose them."""
+    client_auth: bool = False
+    """Whether listeners with TLS refuse a client without a certificate (``ssl.client.auth=required``)."""
+    control_plane: SecurityProtocol | None = None
+    """Of a listener for requests of the ZooKeeper controller alone; None: they come by the internal one."""
+    controller_scram: bool = False
+    """Whether brokers log in at the controllers by SCRAM, and not by PLAIN."""
     zookeeper_login: bool = False
     """Whether brokers and controllers log in at ZooKeeper, by DIGEST-MD5."""
     zookeeper_tls: bool = False
@@ -135,6 +145,7 @@ class Security:
             Listener.INTERNAL: self.internal,
             Listener.CLIENT: self.client,
             Listener.CONTROLLER: self.controller,
+            **({Listener.CONTROL_PLANE: self.control_plane} if self.control_plane else {}),
             **self.extra,
         }
 
@@ -164,6 +175,8 @@ class Topology:
     """The path below which Kafka keeps its znodes, such as ``/kafka/prod``; empty: the root."""
     metadata_version: str | None = None
     """The level that every node of the quorum is formatted with; None: the highest that all their releases know."""
+    dynamic_quorum: bool = False
+    """Whether the quorum's voters stand in its own log (KIP-853), and not in every node's properties."""
 
     @property
     def has_zookeeper(self) -> bool:
@@ -190,6 +203,19 @@ class Topology:
         return tuple(node for node in self.nodes if selector == node.name or selector in node.role.parts)
 
     def digest(self) -> str:
-        """SHA-256 of the canonical JSON: equal for equal topologies, whatever file they came from."""
-        canonical = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        """SHA-256 of the canonical JSON: equal for equal topologies, whatever file they came from.
+
+        What later releases of this package added counts only where it is used, so older digests stay.
+        """
+        canonical = json.dumps(_counted(asdict(self)), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+_ADDED_LATER = {"metadata_disk", "client_auth", "control_plane", "controller_scram", "dynamic_quorum"}
+
+
+def _counted(value: Any) -> Any:
+    """The value without those of the keys that came later and are not used."""
+    if isinstance(value, dict):
+        return {key: _counted(each) for key, each in value.items() if each or key not in _ADDED_LATER}
+    return [_counted(each) for each in value] if isinstance(value, list | tuple) else value

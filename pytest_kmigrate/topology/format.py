@@ -36,6 +36,7 @@ _PROPERTIES = "Kafka's own property names in quotes, values as text"
 _JVM = "extra JVM options"
 _HEAP = "largest heap (-Xmx) in MB"
 _JARS = "further jars on the class path, found from the file's folder on"
+_METADATA_DISK = "whether the metadata log has a directory of its own (metadata.log.dir)"
 _LOG_DIRS = "how many log directories each has (JBOD): 1 to 16"
 _IDS = "ids one by one, with gaps as you like, in place of count and first_id"
 
@@ -85,6 +86,7 @@ class CombinedTable(_RoleTable):
     first_id: NodeId = Field(default=1000, description="id of the first; must not meet another node's")
     ids: NodeIds | None = Field(default=None, description=_IDS)
     log_dirs: LogDirs = Field(default=1, description=_LOG_DIRS)
+    metadata_disk: bool = Field(default=False, description=_METADATA_DISK)
 
 
 class ControllerTable(_RoleTable):
@@ -93,6 +95,8 @@ class ControllerTable(_RoleTable):
     count: VoterCount | None = Field(default=None, description="how many controllers: 1, 3 or 5")
     first_id: NodeId = Field(default=3000, description="id of the first; must not meet another node's")
     ids: NodeIds | None = Field(default=None, description=_IDS)
+    log_dirs: LogDirs = Field(default=1, description=_LOG_DIRS)
+    metadata_disk: bool = Field(default=False, description=_METADATA_DISK)
     start: Start | None = Field(
         default=None,
         description='"later": a step of a document starts them ("by-migration" in older files); default: "later" if '
@@ -157,6 +161,20 @@ class SecurityTable(_Table):
     extra_listeners: ExtraListeners = Field(
         default={}, description='further listeners of every broker, such as { EXTERNAL = "SASL_SSL" }'
     )
+    client_auth: Literal["none", "required"] = Field(
+        default="none",
+        description='"required": who comes to a listener with TLS has to show a certificate (ssl.client.auth)',
+    )
+    control_plane: SecurityProtocol | None = Field(
+        default=None,
+        description="protocol of a listener of brokers in ZooKeeper mode for requests of the controller alone "
+        "(control.plane.listener.name); default: there is none",
+    )
+    controller_login: Literal["PLAIN", "SCRAM-SHA-512"] = Field(
+        default="PLAIN",
+        description='how brokers log in at the controllers; "SCRAM-SHA-512" needs a quorum of one that was born in '
+        "KRaft mode",
+    )
     zookeeper: Literal["NONE", "SASL", "SSL"] = Field(
         default="NONE",
         description='"SASL": brokers and controllers log in at ZooKeeper, by DIGEST-MD5; "SSL": by certificates',
@@ -192,6 +210,11 @@ class TopologyFile(_Table):
         default=None,
         description='the metadata.version that the quorum is formatted with, such as "3.8"; default: the highest that '
         "all releases in it know",
+    )
+    quorum: Literal["fixed", "dynamic"] = Field(
+        default="fixed",
+        description='"dynamic": the voters stand in the quorum\'s own log (KIP-853), and nodes have '
+        "controller.quorum.bootstrap.servers; from 3.9.0 on, without ZooKeeper",
     )
     zookeeper: ZooKeeperTable | None = Field(default=None, description="ZooKeeper servers")
     broker: BrokerTable | None = Field(default=None, description="the brokers")

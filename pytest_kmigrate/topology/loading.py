@@ -22,6 +22,8 @@ from pytest_kmigrate.model.topology import (
     Topology,
 )
 from pytest_kmigrate.topology.format import (
+    CombinedTable,
+    ControllerTable,
     NodeTable,
     NumberedTable,
     TopologyFile,
@@ -282,6 +284,7 @@ def _topology(file: TopologyFile, purpose: str, folder: Path) -> Topology:
         probe=ProbeSpec(file.probe.jmx.every_ms, tuple(file.probe.jmx.metrics or ())),
         chroot=file.zookeeper.chroot if file.zookeeper else "",
         metadata_version=file.metadata_version,
+        dynamic_quorum=file.quorum == "dynamic",
     )
 
 
@@ -296,6 +299,9 @@ def _security(file: TopologyFile, nodes: Iterable[NodeSpec]) -> Security:
         authorizer=bool(authorizer),
         authorizer_class=authorizer if isinstance(authorizer, str) else None,
         extra=dict(table.extra_listeners),
+        client_auth=table.client_auth == "required",
+        control_plane=table.control_plane,
+        controller_scram=table.controller_login != "PLAIN",
         zookeeper_login=table.zookeeper == "SASL",
         zookeeper_tls=table.zookeeper == "SSL",
         zookeeper_acls=table.zookeeper_acls,
@@ -324,5 +330,6 @@ def _node(file: TopologyFile, role: Role, table: NumberedTable, node_id: int, fo
         jvm=(*table.jvm, *own.jvm),
         heap_mb=own.heap_mb or table.heap_mb,
         log_dirs=log_dirs_of(table, own),
+        metadata_disk=isinstance(table, CombinedTable | ControllerTable) and table.metadata_disk,
         jars=jars_at((*table.jars, *own.jars), folder),
     )

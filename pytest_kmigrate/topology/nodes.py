@@ -9,7 +9,6 @@ from itertools import chain
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.format import (
     BrokerTable,
-    CombinedTable,
     LinkTable,
     NodeTable,
     NumberedTable,
@@ -154,14 +153,14 @@ def _keys_of_other_roles(number: int, node: NodeTable) -> Iterator[Mistake]:
     if node.start and role not in (Role.BROKER, Role.CONTROLLER):
         text = f"expected a start for brokers and controllers only, got {shown(node.start)}"
         yield Mistake(("node", number, "start"), text)
-    if node.log_dirs and role not in _STORES:
-        text = f"expected log_dirs for brokers and combined nodes only, got {node.log_dirs}"
+    if node.log_dirs and role == Role.ZOOKEEPER:
+        text = f"expected log_dirs for brokers, combined nodes and controllers only, got {node.log_dirs}"
         yield Mistake(("node", number, "log_dirs"), text)
 
 
 def log_dirs_of(table: NumberedTable, own: NodeTable) -> int:
     """How many log directories a node has."""
-    of_role = table.log_dirs if isinstance(table, BrokerTable | CombinedTable) else 1
+    of_role = 1 if isinstance(table, ZooKeeperTable) else table.log_dirs
     return own.log_dirs or of_role
 
 

@@ -19,6 +19,8 @@ REPLICATION_FACTORS = frozenset({
 MOST_DIGITS = 10
 LARGEST_RESERVED_ID = 1000
 """Kafka's default of ``reserved.broker.max.id``."""
+_NOT_OFFERED = ("GSSAPI", "Krb5", "OAUTHBEARER", "PLAIN")
+"""How a file may have clients log in and this product does not."""
 _PROPERTY_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _ANOTHER_LINE = re.compile(r"[\x00\r\n]")
 _CHROOT = re.compile(r"[^/]*(?P<chroot>/.+)")
@@ -46,15 +48,28 @@ def _log_dirs(table: str, value: str) -> str:
     return f"write log_dirs = {several} in [{table}]" if several > 1 else "leave it out (each node has its own disk)"
 
 
+def _metadata_disk(table: str, _value: str) -> str:
+    if table not in (Role.CONTROLLER, Role.COMBINED):
+        return "leave it out (of brokers the metadata log is in the first log directory)"
+    return f"write metadata_disk = true in [{table}]"
+
+
+def _login(_table: str, value: str) -> str:
+    other = next((each for each in _NOT_OFFERED if each.lower() in value.lower()), None)
+    if other is not None:
+        return f"leave it out (clients log in by SCRAM-SHA-512: {other} is not offered)"
+    return 'write protocol = "SASL_SSL" or "SASL_PLAINTEXT" in [security]'
+
+
 _OWNED = (
     _Owned(re.compile(r"zookeeper\.connect"), _chroot),
     _Owned(re.compile(r"log\.dirs?"), _log_dirs),
-    _Owned(re.compile(r"metadata\.log\.dir"), _leave_out("the metadata log is in the first log directory")),
+    _Owned(re.compile(r"metadata\.log\.dir"), _metadata_disk),
     _Owned(re.compile(r"broker\.id|node\.id"), lambda table, _: f"write ids, or first_id, in [{table}]"),
     _Owned(re.compile(r"process\.roles"), lambda *_: "write [combined] for nodes that are broker and controller"),
     _Owned(
         re.compile(r"controller\.quorum\.(voters|bootstrap\.servers)"),
-        _leave_out("[controller] and [combined] make it, and quorums have a fixed set of voters"),
+        lambda *_: 'leave it out ([controller] or [combined] makes it; for voters in the log write quorum = "dynamic")',
     ),
     _Owned(
         re.compile(
@@ -80,17 +95,38 @@ _OWNED = (
         _leave_out("TLS among ZooKeeper servers is not offered"),
     ),
     _Owned(
+        re.compile(r"(listener\.name\..+\.)?ssl\.client\.auth"),
+        lambda _, value: f'write client_auth = "{"required" if value == "required" else "none"}" in [security]',
+    ),
+    _Owned(
         re.compile(
-            r"(listener\.name\..+\.)?(sasl\.(enabled\.mechanisms|jaas\.config|mechanism\..*|kerberos\..*|oauthbearer\..*"
-            r"|login\..*|(client|server)\.callback\.handler\.class)|ssl\.((keystore|truststore)\..*|key\.password|client\.auth))"
+            r"(listener\.name\..+\.)?sasl\.mechanism\.controller\.protocol|listener\.name\.controller\.sasl\..*"
         ),
-        lambda *_: "write protocol, or listeners, in [security]",
+        lambda *_: 'write controller_login = "PLAIN" or "SCRAM-SHA-512" in [security]; no other way is offered',
+    ),
+    _Owned(
+        re.compile(r"(listener\.name\..+\.)?sasl\.(kerberos|oauthbearer)\..*"),
+        _leave_out("logins are by SCRAM, and at controllers by PLAIN or SCRAM: others are not offered"),
+    ),
+    _Owned(
+        re.compile(r"(listener\.name\..+\.)?sasl\.(login\..*|(client|server)\.callback\.handler\.class)"),
+        _leave_out("clients and nodes log in by Kafka's own classes"),
+    ),
+    _Owned(re.compile(r"(listener\.name\..+\.)?sasl\.(enabled\.mechanisms|jaas\.config|mechanism\..*)"), _login),
+    _Owned(
+        re.compile(r"(listener\.name\..+\.)?ssl\.((keystore|truststore)\..*|key\.password)"),
+        lambda *_: (
+            'leave it out: a listener with TLS (protocol = "SSL" or "SASL_SSL" in [security]) gets stores of its own'
+        ),
     ),
     _Owned(
         re.compile(r"(listener\.name\..+\.)?principal\.builder\.class"),
         _leave_out("superusers are named by Kafka's own builder"),
     ),
-    _Owned(re.compile(r"control\.plane\.listener\.name"), _leave_out("controllers dial the internal listener")),
+    _Owned(
+        re.compile(r"control\.plane\.listener\.name"),
+        lambda *_: 'write control_plane = "PLAINTEXT", or another protocol, in [security]',
+    ),
     _Owned(re.compile(r"auto\.include\.jmx\.reporter"), _leave_out("probes read metrics by JMX")),
     _Owned(re.compile(r"4lw\.commands\.whitelist"), _leave_out("four-letter words show whether a server serves")),
     _Owned(re.compile(r"clientPort(Address)?|dataDir|dataLogDir|server\.\d+"), _leave_out("[zookeeper] makes it")),
@@ -119,10 +155,10 @@ def are_one_line_each(file: TopologyFile) -> Iterator[Mistake]:
 def provider_keeps_its_own(file: TopologyFile) -> Iterator[Mistake]:
     """No file sets what makes nodes a cluster: they would bypass their links, or not find each other."""
     for path, name, value in properties_of(file):
-        for owned in _OWNED:
-            if owned.names.fullmatch(name):
-                advice = owned.advice(_table_of(path, file), value)
-                yield Mistake(path, f"expected nothing, because the provider sets it, got {shown(value)}: {advice}")
+        owned = next((each for each in _OWNED if each.names.fullmatch(name)), None)  # the narrower names stand first
+        if owned is not None:
+            advice = owned.advice(_table_of(path, file), value)
+            yield Mistake(path, f"expected nothing, because the provider sets it, got {shown(value)}: {advice}")
 
 
 def _table_of(path: KeyPath, file: TopologyFile) -> str:

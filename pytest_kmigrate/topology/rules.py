@@ -25,6 +25,12 @@ from pytest_kmigrate.topology.properties import (
     provider_keeps_its_own,
     replication_fits,
 )
+from pytest_kmigrate.topology.quorums import (
+    certificates_have_listeners,
+    control_planes_have_zookeeper,
+    controller_logins_can_be,
+    dynamic_quorums_can_be,
+)
 from pytest_kmigrate.topology.values import NO_ZOOKEEPER_FROM, version_of
 
 _LOGIN_FILE = "-Djava.security.auth.login.config"
@@ -215,5 +221,9 @@ RULES = (
     Rule((("controller",), ("combined",)), _listeners_have_an_owner),
     Rule((("zookeeper",), ("security", "zookeeper")), _zookeeper_is_protected_as_a_whole),
     Rule((("security", "authorizer"),), _authorizer_since_needs_an_authorizer),
+    Rule((("quorum",), ("zookeeper",), *_IDS), dynamic_quorums_can_be),
+    Rule((("security",), ("zookeeper",), *_IDS), controller_logins_can_be),
+    Rule((("security",),), certificates_have_listeners),
+    Rule((("security", "control_plane"), ("zookeeper",)), control_planes_have_zookeeper),
     Rule((), _metrics_are_known),
 )

@@ -271,7 +271,12 @@ class OwnedCluster:
         releases = [node.kafka for node in self._of_kafka()]
         chosen = level or self.topology.metadata_version or storage.common_level(releases)
         arguments = ["--release-version", chosen] if chosen else []
-        storage.format_disks(nodes, self._jvm, cluster_id, [*arguments, *more])
+        voters = storage.initial_controllers(self.nodes(Role.CONTROLLER)) if self.topology.dynamic_quorum else []
+
+        def of_node(node: OwnedNode) -> list[str]:
+            return voters if node.spec.plays(Role.CONTROLLER) else []
+
+        storage.format_disks(nodes, self._jvm, cluster_id, [*arguments, *more], of_node)
 
 
 def await_all_ready(nodes: Sequence[OwnedNode]) -> None:

@@ -252,7 +252,7 @@ class OwnedNode:
 
     def tell_identity(self) -> None:
         """Record what its meta.properties holds now."""
-        record_identity(self._around.recorder, self.name, folders.log_dirs(self.disk, self.spec))
+        record_identity(self._around.recorder, self.name, folders.directories(self.disk, self.spec))
 
     def tell_dead_threads(self) -> None:
         """Record the threads of it that an error ended, each once."""

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
-from pytest_kmigrate.providers.owned.disks.folders import log_dirs
+from pytest_kmigrate.providers.owned.disks.folders import log_dirs, metadata_dir
 from pytest_kmigrate.providers.owned.network.addresses import (
     CLIENTS,
+    CONTROL_PLANE_PORT,
     CONTROLLER_PORT,
     INTERNAL_PORT,
     ZOOKEEPER_PEER_PORTS,
@@ -39,6 +40,11 @@ _AUTHORIZERS = {
 def quorum_voters(topology: Topology) -> str:
     """The value of ``controller.quorum.voters``."""
     return ",".join(f"{spec.node_id}@{spec.name}:{CONTROLLER_PORT}" for spec in topology.of_role(Role.CONTROLLER))
+
+
+def quorum_servers(topology: Topology) -> str:
+    """The value of ``controller.quorum.bootstrap.servers``."""
+    return ",".join(f"{spec.name}:{CONTROLLER_PORT}" for spec in topology.of_role(Role.CONTROLLER))
 
 
 def zookeeper_connect(topology: Topology) -> str:
@@ -149,6 +155,10 @@ def _broker(
     advertised = [internal, *(f"{name}://{outside}:{port}" for name, port in of_clients)]
     if spec.role is Role.COMBINED:
         bound.append(_controller_listener(spec))
+    has_control_plane = topology.security.control_plane is not None and mode is BrokerMode.ZOOKEEPER
+    if has_control_plane:
+        bound.append(f"{Listener.CONTROL_PLANE}://{spec.name}:{CONTROL_PLANE_PORT}")
+        advertised.append(bound[-1])
     properties = {
         **_shared(topology, protection, spec),
         "listeners": ",".join(bound),
@@ -156,9 +166,11 @@ def _broker(
         "log.dirs": ",".join(map(str, log_dirs(disk, spec))),
         "broker.heartbeat.interval.ms": "500",  # the next one lets a broker stop: by default 2 s later
     }
+    if has_control_plane:
+        properties["control.plane.listener.name"] = Listener.CONTROL_PLANE
     if mode is BrokerMode.ZOOKEEPER:
         return {**properties, "zookeeper.connect": zookeeper_connect(topology), **_given_id(topology, spec)}
-    return {**properties, **_kraft(topology, spec)}
+    return {**properties, **_kraft(topology, spec, disk)}
 
 
 def _given_id(topology: Topology, spec: NodeSpec) -> dict[str, str]:
@@ -171,9 +183,9 @@ def _given_id(topology: Topology, spec: NodeSpec) -> dict[str, str]:
 def _controller(topology: Topology, protection: Protection, spec: NodeSpec, disk: Path) -> dict[str, str]:
     return {
         **_shared(topology, protection, spec),
-        **_kraft(topology, spec),
+        **_kraft(topology, spec, disk),
         "listeners": _controller_listener(spec),
-        "log.dirs": str(disk),
+        "log.dirs": ",".join(map(str, log_dirs(disk, spec))),
     }
 
 
@@ -181,13 +193,15 @@ def _controller_listener(spec: NodeSpec) -> str:
     return f"{Listener.CONTROLLER}://{spec.name}:{CONTROLLER_PORT}"
 
 
-def _kraft(topology: Topology, spec: NodeSpec) -> dict[str, str]:
+def _kraft(topology: Topology, spec: NodeSpec, disk: Path) -> dict[str, str]:
     roles = [role for role in (Role.BROKER, Role.CONTROLLER) if spec.plays(role)]
+    voters = {"controller.quorum.voters": quorum_voters(topology)}
     return {
         "process.roles": ",".join(roles),
         "node.id": str(spec.node_id),
-        "controller.quorum.voters": quorum_voters(topology),
+        **({"controller.quorum.bootstrap.servers": quorum_servers(topology)} if topology.dynamic_quorum else voters),
         "controller.listener.names": Listener.CONTROLLER,
+        **({"metadata.log.dir": str(metadata_dir(disk, spec))} if spec.metadata_disk else {}),
     }
 
 

@@ -13,7 +13,8 @@ BROKER = "[broker]\ncount = 3\n"
 CONTROLLER = "[controller]\ncount = 1\n"
 MIGRATABLE = HEAD + ZOOKEEPER + CONTROLLER + BROKER
 TOP_KEYS = (
-    "name, purpose, kafka, metadata_version, zookeeper, broker, combined, controller, node, link, security, probe"
+    "name, purpose, kafka, metadata_version, quorum, zookeeper, broker, combined, controller, node, link, security, "
+    "probe"
 )
 BROKER_KEYS = "kafka, properties, jvm, heap_mb, jars, count, first_id, ids, log_dirs, mode"
 NO_ZOOKEEPER = "expected a release before 4.0.0 (4.x knows no ZooKeeper), got"

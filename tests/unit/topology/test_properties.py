@@ -10,6 +10,11 @@ from tests.unit.topology.test_mistakes import MIGRATABLE, THE_PROVIDERS, problem
 MINE = "write protocol, listeners or extra_listeners in [security]"
 LOGINS = 'write zookeeper = "SASL" in [security]'
 TLS = 'write zookeeper = "SSL" in [security]'
+OF_CONTROLLERS = 'write controller_login = "PLAIN" or "SCRAM-SHA-512" in [security]; no other way is offered'
+BY_SCRAM = 'write protocol = "SASL_SSL" or "SASL_PLAINTEXT" in [security]'
+NOT_OFFERED = "leave it out (clients log in by SCRAM-SHA-512: {} is not offered)"
+NO_KERBEROS = "leave it out (logins are by SCRAM, and at controllers by PLAIN or SCRAM: others are not offered)"
+STORES = 'leave it out: a listener with TLS (protocol = "SSL" or "SASL_SSL" in [security]) gets stores of its own'
 OWNED = [
     ("zookeeper", "clientPort", "2181", "leave it out ([zookeeper] makes it)"),
     ("zookeeper", "dataDir", "/data", "leave it out ([zookeeper] makes it)"),
@@ -30,18 +35,35 @@ OWNED = [
     ("broker", "advertised.listeners", "MINE://broker-0:9092", MINE),
     ("broker", "log.dirs", "/data/a,/data/b", "write log_dirs = 2 in [broker]"),
     ("broker", "log.dir", "/data", "leave it out (each node has its own disk)"),
-    ("broker", "metadata.log.dir", "/data", "leave it out (the metadata log is in the first log directory)"),
+    ("broker", "metadata.log.dir", "/data", "leave it out (of brokers the metadata log is in the first log directory)"),
+    ("controller", "metadata.log.dir", "/data", "write metadata_disk = true in [controller]"),
+    ("broker", "ssl.client.auth", "required", 'write client_auth = "required" in [security]'),
+    ("controller", "ssl.client.auth", "requested", 'write client_auth = "none" in [security]'),
+    ("controller", "sasl.mechanism.controller.protocol", "SCRAM-SHA-512", OF_CONTROLLERS),
+    ("broker", "sasl.enabled.mechanisms", "SCRAM-SHA-256", BY_SCRAM),
+    ("broker", "sasl.enabled.mechanisms", "GSSAPI", NOT_OFFERED.format("GSSAPI")),
+    ("broker", "sasl.kerberos.service.name", "kafka", NO_KERBEROS),
     ("broker", "process.roles", "broker", "write [combined] for nodes that are broker and controller"),
-    ("broker", "listener.name.client.plain.sasl.jaas.config", "x", "write protocol, or listeners, in [security]"),
-    ("broker", "ssl.keystore.location", "/x", "write protocol, or listeners, in [security]"),
-    ("broker", "sasl.login.callback.handler.class", "x", "write protocol, or listeners, in [security]"),
+    ("broker", "listener.name.client.plain.sasl.jaas.config", "o.PlainLoginModule", NOT_OFFERED.format("PLAIN")),
+    ("broker", "ssl.keystore.location", "/x", STORES),
+    (
+        "broker",
+        "sasl.login.callback.handler.class",
+        "x",
+        "leave it out (clients and nodes log in by Kafka's own classes)",
+    ),
     (
         "broker",
         "principal.builder.class",
         "x",
         "leave it out (superusers are named by Kafka's own builder)",
     ),
-    ("broker", "control.plane.listener.name", "X", "leave it out (controllers dial the internal listener)"),
+    (
+        "broker",
+        "control.plane.listener.name",
+        "X",
+        'write control_plane = "PLAINTEXT", or another protocol, in [security]',
+    ),
     ("broker", "auto.include.jmx.reporter", "false", "leave it out (probes read metrics by JMX)"),
     (
         "zookeeper",
@@ -54,7 +76,7 @@ OWNED = [
         "controller",
         "controller.quorum.bootstrap.servers",
         "controller-3000:9093",
-        "leave it out ([controller] and [combined] make it, and quorums have a fixed set of voters)",
+        'leave it out ([controller] or [combined] makes it; for voters in the log write quorum = "dynamic")',
     ),
     ("controller", "controller.listener.names", "MINE", MINE),
     ("controller", "listener.security.protocol.map", "MINE:PLAINTEXT", MINE),

@@ -13,7 +13,7 @@ from pytest_kmigrate.topology.loading import load
 HEAD = 'name = "x"\npurpose = "Why."\nkafka = "3.9.1"\n'
 MIGRATABLE = HEAD + "[zookeeper]\ncount = 1\n[controller]\ncount = 1\n"
 BORN_IN_KRAFT = HEAD + "[controller]\ncount = 3\n[broker]\ncount = 3\n"
-NAMES = "capitals, digits and underscores, such as EXTERNAL, besides INTERNAL, CLIENT, CONTROLLER"
+NAMES = "capitals, digits and underscores, such as EXTERNAL, besides INTERNAL, CLIENT, CONTROLLER, CONTROL_PLANE"
 
 
 def loaded(folder: Path, text: str) -> Topology:
@@ -186,8 +186,8 @@ MISTAKES = [
         'node[combined-1000].start: expected a start for brokers and controllers only, got "later"',
     ),
     (
-        BORN_IN_KRAFT + '[[node]]\nname = "controller-3000"\nlog_dirs = 2\n',
-        "node[controller-3000].log_dirs: expected log_dirs for brokers and combined nodes only, got 2",
+        MIGRATABLE + '[broker]\ncount = 1\n[[node]]\nname = "zookeeper-1"\nlog_dirs = 2\n',
+        "node[zookeeper-1].log_dirs: expected log_dirs for brokers, combined nodes and controllers only, got 2",
     ),
     (BORN_IN_KRAFT + "log_dirs = 0\n", "broker.log_dirs: expected at least 1, got 0"),
     (

@@ -10,14 +10,19 @@ _FAILED = "failed-"
 
 def log_dirs(disk: Path, spec: NodeSpec) -> tuple[Path, ...]:
     """The log directories of a node: its disk, or folders of it where there are several (JBOD)."""
-    if spec.log_dirs == 1:
+    if spec.log_dirs == 1 and not spec.metadata_disk:
         return (disk,)
     return tuple(disk / f"dir-{number}" for number in range(1, spec.log_dirs + 1))
 
 
 def metadata_dir(disk: Path, spec: NodeSpec) -> Path:
-    """The log directory with the metadata log: by Kafka's default the first."""
-    return log_dirs(disk, spec)[0]
+    """The directory with the metadata log: its own, or by Kafka's default the first log directory."""
+    return disk / "metadata" if spec.metadata_disk else log_dirs(disk, spec)[0]
+
+
+def directories(disk: Path, spec: NodeSpec) -> tuple[Path, ...]:
+    """Every directory that Kafka's storage tool formats."""
+    return tuple(dict.fromkeys([*log_dirs(disk, spec), metadata_dir(disk, spec)]))
 
 
 def fail(disk: Path, spec: NodeSpec, number: int) -> None:

@@ -2,11 +2,12 @@
 
 import base64
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.providers.owned.jvm import Jvm
+from pytest_kmigrate.providers.owned.network.addresses import CONTROLLER_PORT
 from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.providers.owned.tools import STORAGE_TOOL, run_tool
 from pytest_kmigrate.wire.record_batches import batch_of
@@ -23,18 +24,30 @@ def new_cluster_id() -> str:
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
 
 
+def initial_controllers(nodes: Iterable[OwnedNode]) -> list[str]:
+    """The tool's argument for the first voters of a dynamic quorum: ids, addresses, and new ids of directories."""
+    voters = [f"{each.spec.node_id}@{each.name}:{CONTROLLER_PORT}:{new_cluster_id()}" for each in nodes]
+    return ["--initial-controllers", ",".join(voters)]
+
+
 def common_level(releases: Iterable[str]) -> str | None:
     """The highest metadata.version that nodes of all these releases know; None where each knows its own, the same."""
     levels = {numbers_of(each).release[:2] for each in releases}
     return ".".join(map(str, min(levels))) if len(levels) > 1 else None
 
 
-def format_disks(nodes: Sequence[OwnedNode], jvm: Jvm, cluster_id: str, more: Sequence[str] = ()) -> None:
-    """Format each node's disk, with ``more`` arguments of the tool; ClusterError when it refuses."""
+def format_disks(
+    nodes: Sequence[OwnedNode],
+    jvm: Jvm,
+    cluster_id: str,
+    more: Sequence[str] = (),
+    of_node: Callable[[OwnedNode], Sequence[str]] = lambda _: (),
+) -> None:
+    """Format each node's disk, with ``more`` arguments and those of the node; ClusterError if the tool refuses."""
     # In one word: one id of 64 begins with a dash, and would be taken for an option of its own.
     chosen = [f"--cluster-id={cluster_id}", *more]
     with ThreadPoolExecutor(max(1, len(nodes))) as pool:
-        list(pool.map(lambda node: _format(node, jvm, chosen), nodes))
+        list(pool.map(lambda node: _format(node, jvm, [*chosen, *of_node(node)]), nodes))
 
 
 def _format(node: OwnedNode, jvm: Jvm, chosen: list[str]) -> None:

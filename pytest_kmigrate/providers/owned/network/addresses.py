@@ -19,6 +19,7 @@ FIRST_ADDED, MOST_ADDED = 200, 50
 INTERNAL_PORT = 9092
 CONTROLLER_PORT = 9093
 CLIENT_PORT = 9094
+CONTROL_PLANE_PORT = 9090
 FIRST_EXTRA_PORT = 9095
 """Of the first further listener of brokers; the others count up."""
 ZOOKEEPER_PORT = 2181
@@ -32,6 +33,7 @@ PORTS = (
     INTERNAL_PORT,
     CONTROLLER_PORT,
     CLIENT_PORT,
+    CONTROL_PLANE_PORT,
     ZOOKEEPER_PORT,
     ZOOKEEPER_TLS_PORT,
     *ZOOKEEPER_PEER_PORTS,
@@ -124,16 +126,25 @@ class Addresses:
         for destination in self.topology.nodes:
             for source in self.topology.nodes:
                 if source.name != destination.name:
-                    ports = _ports(source, destination, self.zookeeper_port)
+                    ports = [
+                        *_ports(source, destination, self.zookeeper_port),
+                        *self._control_plane(source, destination),
+                    ]
                     yield from (Link(source.name, destination.name, port) for port in ports)
             if destination.plays(Role.BROKER):
                 yield from (Link(CLIENTS, destination.name, port) for port in self.client_ports.values())
+
+    def _control_plane(self, source: NodeSpec, destination: NodeSpec) -> tuple[int, ...]:
+        """The port of brokers that only the controller dials, a broker or a KRaft controller of a migration."""
+        is_there = self.topology.security.control_plane is not None and source.role is not Role.ZOOKEEPER
+        return (CONTROL_PLANE_PORT,) if is_there and destination.role is Role.BROKER else ()
 
     def ports(self, node: NodeSpec) -> tuple[int, ...]:
         """Where a node listens."""
         extra = [port for port in self.client_ports.values() if port != CLIENT_PORT and node.plays(Role.BROKER)]
         tls = [self.zookeeper_port] if node.role is Role.ZOOKEEPER and self.topology.security.zookeeper_tls else []
-        return (*LISTENED_AT[node.role], *tls, *extra)
+        has_plane = self.topology.security.control_plane is not None and node.role is Role.BROKER
+        return (*LISTENED_AT[node.role], *tls, *extra, *((CONTROL_PLANE_PORT,) if has_plane else ()))
 
     def listened_at(self) -> Iterator[tuple[str, int]]:
         """Where something of the cluster listens, from the start or later: every address must be free."""

@@ -53,6 +53,13 @@ _PASSWORD_BYTES = 24
 _TOKENS_SINCE = Version("3.6.0")
 
 
+_BY_CERTIFICATE = {
+    "ssl.client.auth": "required",
+    "ssl.principal.mapping.rules": r"RULE:^CN=([^,]+).*$/$1/",
+}
+"""Who shows a certificate is known by its common name."""
+
+
 def _new_password() -> str:
     return secrets.token_hex(_PASSWORD_BYTES)
 
@@ -78,14 +85,26 @@ class Protection:
     plain_password: str = field(default_factory=_new_password, repr=False)
     token_secret: str = field(default_factory=_new_password, repr=False)
     """What delegation tokens are signed with, where there are any."""
+    nodes: tuple[str, ...] = ()
+    """The names in the certificates of brokers and controllers."""
     zookeeper: ZookeeperLogin | None = None
     """How ZooKeeper knows brokers and controllers; None: there are no logins."""
 
     @property
     def superusers(self) -> str:
         """The value of ``super.users``, in force only with an authorizer."""
-        users = {ADMIN if has_login(protocol) else ANONYMOUS for protocol in self.security.protocols.values()}
+        users = {user for protocol in self.security.protocols.values() for user in self._known_by(protocol)}
         return ";".join(f"User:{user}" for user in sorted(users))
+
+    def _known_by(self, protocol: SecurityProtocol) -> tuple[str, ...]:
+        """Who brokers, controllers and our clients are at a listener of this protocol."""
+        if has_login(protocol):
+            return (ADMIN,)
+        return (ADMIN, *self.nodes) if self._asks(protocol) else (ANONYMOUS,)
+
+    def _asks(self, protocol: SecurityProtocol) -> bool:
+        """Whether such a listener asks for a certificate."""
+        return self.security.client_auth and is_encrypted(protocol)
 
     def node_properties(self, spec: NodeSpec) -> dict[str, str]:
         """What a broker's or controller's properties file says about its listeners."""
@@ -95,9 +114,11 @@ class Protection:
         return {
             "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
             **({**tls, **self._trust_of_java} if any(map(is_encrypted, protocols.values())) else {}),
+            **(_BY_CERTIFICATE if any(map(self._asks, protocols.values())) else {}),
             **({"sasl.enabled.mechanisms": MECHANISM} if self._has_scram else {}),
             **(self._internal_login if has_login(self.security.internal) else {}),
             **{_jaas(name): f"{_SCRAM_MODULE};" for name in self._of_clients if has_login(protocols[name])},
+            **(self._control_plane_login if has_login(self.security.control_plane or "PLAINTEXT") else {}),
             **(self._controller_login if has_login(self.security.controller) else {}),
             **({"delegation.token.secret.key": self.token_secret} if self.signs_tokens else {}),
             **(tls_of_client(_key_store(self.folder, USER), _authority_file(self.folder)) if by_tls else {}),
@@ -115,20 +136,25 @@ class Protection:
         trust = {
             "ssl.ca.location": str(_authority_file(self.folder)),
             "ssl.endpoint.identification.algorithm": "https",
+            **self._certificate(self.security.protocols[listener]),
         }
         login = {"sasl.mechanism": MECHANISM, "sasl.username": ADMIN, "sasl.password": self.scram_password}
         return self._as_a_client(listener, trust, login)
 
     def greeting_properties(self, listener: str) -> Mapping[str, str]:
         """What a client needs to be answered at any listener before it logs in, besides the address."""
-        if not is_encrypted(self.security.protocols[listener]):
+        protocol = self.security.protocols[listener]
+        if not is_encrypted(protocol):
             return {}
-        return {"security.protocol": "SSL", "ssl.ca.location": str(_authority_file(self.folder))}
+        trust = {"security.protocol": "SSL", "ssl.ca.location": str(_authority_file(self.folder))}
+        return {**trust, **self._certificate(protocol)}
 
     def tool_properties(self) -> Mapping[str, str]:
         """What Kafka's own tools need to be let in, besides the addresses: their ``--command-config``."""
         login = {"sasl.mechanism": MECHANISM, "sasl.jaas.config": self._scram_as_admin}
-        return self._as_a_client(Listener.CLIENT, self._trust_of_java, login)
+        shown = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(_key_store(self.folder, ADMIN))}
+        trust = {**self._trust_of_java, **(shown if self._asks(self.security.client) else {})}
+        return self._as_a_client(Listener.CLIENT, trust, login)
 
     def format_arguments(self) -> list[str]:
         """The first credential, if any, for Kafka's storage tool, which formats disks of a cluster born in KRaft mode.
@@ -150,6 +176,11 @@ class Protection:
         whom = ["--entity-type", "users", "--entity-name", ADMIN]
         return ["--zookeeper", servers, "--alter", *whom, "--add-config-file", str(file)]
 
+    def _certificate(self, protocol: SecurityProtocol) -> dict[str, str]:
+        """What our clients show at a listener that asks for it."""
+        file = str(_key_store(self.folder, ADMIN))
+        return {"ssl.certificate.location": file, "ssl.key.location": file} if self._asks(protocol) else {}
+
     def _as_a_client(self, listener: str, trust: Mapping[str, str], login: Mapping[str, str]) -> dict[str, str]:
         protocol = self.security.protocols[listener]
         if protocol == "PLAINTEXT":
@@ -164,7 +195,9 @@ class Protection:
 
     @property
     def _has_scram(self) -> bool:
-        return any(has_login(self.security.protocols[name]) for name in (Listener.INTERNAL, *self._of_clients))
+        by_scram = [Listener.INTERNAL, Listener.CONTROL_PLANE, *self._of_clients]
+        by_scram += [Listener.CONTROLLER] if self.security.controller_scram else []
+        return any(has_login(self.security.protocols.get(name, "PLAINTEXT")) for name in by_scram)
 
     @property
     def _scram_as_admin(self) -> str:
@@ -180,7 +213,19 @@ class Protection:
         return {"sasl.mechanism.inter.broker.protocol": MECHANISM, _jaas(Listener.INTERNAL): self._scram_as_admin}
 
     @property
+    def _control_plane_login(self) -> dict[str, str]:
+        """The broker that is the controller logs in as itself; its mechanism is that of the internal listener."""
+        mechanism = {"sasl.mechanism.inter.broker.protocol": MECHANISM}
+        return {**mechanism, _jaas(Listener.CONTROL_PLANE): self._scram_as_admin}
+
+    @property
     def _controller_login(self) -> dict[str, str]:
+        if self.security.controller_scram:
+            return {
+                "sasl.mechanism.controller.protocol": MECHANISM,
+                f"{_prefix(Listener.CONTROLLER)}.sasl.enabled.mechanisms": MECHANISM,
+                _jaas(Listener.CONTROLLER): self._scram_as_admin,
+            }
         as_admin = f'username="{ADMIN}" password="{self.plain_password}" user_{ADMIN}="{self.plain_password}"'
         return {
             "sasl.mechanism.controller.protocol": _CONTROLLER_MECHANISM,
@@ -203,11 +248,14 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
                 authority.key_store(_key_store(folder, spec.name), spec.name, _leading_to(spec.name, addresses))
         if security.zookeeper_tls:
             authority.key_store(_key_store(folder, USER), USER, [])
+        if security.client_auth:
+            authority.key_store(_key_store(folder, ADMIN), ADMIN, [])
     signs_tokens = has_login(security.client) and all(map(_may_have_tokens, nodes))
     login = new_zookeeper_login(folder) if security.zookeeper_login else None
     if security.zookeeper_tls:
         login = login_by_certificate()
-    made = Protection(security, folder, signs_tokens, zookeeper=login)
+    names = tuple(spec.name for spec in nodes if spec.role is not Role.ZOOKEEPER)
+    made = Protection(security, folder, signs_tokens, nodes=names, zookeeper=login)
     learn((made.scram_password, made.plain_password, made.token_secret), is_of_cluster=True)
     return made
 
