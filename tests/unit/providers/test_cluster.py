@@ -67,7 +67,7 @@ def test_controllers_are_formatted_for_one_level(
     formatted: list[tuple[list[str], list[str]]] = []
     monkeypatch.setattr(
         "pytest_kmigrate.providers.owned.disks.storage.format_disks",
-        lambda nodes, _jvm, _cluster_id, more: formatted.append(([node.name for node in nodes], more)),
+        lambda nodes, _jvm, _cluster_id, more, _of_node: formatted.append(([node.name for node in nodes], more)),
     )
     shape = load(find("zk1-broker3-controller3"))
     shape = replace(shape, metadata_version=of_topology)
