@@ -28,7 +28,7 @@ from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.supervision import Supervision
 folder = Path(sys.argv[1])
 lock = socket.socket()
-supervision = Supervision(folder / "scratch", lock)
+supervision = Supervision(folder / "scratch", [lock.fileno()])
 command = Command((sys.executable, "-c", "import signal; signal.pause()"))
 pids = [supervision.spawn(command, cwd=folder, log=folder / "log", on_exit=print) for _ in range(2)]
 print(supervision.pid, *pids, flush=True)
@@ -59,7 +59,7 @@ def lock() -> Iterator[socket.socket]:
 @pytest.fixture
 def supervision(tmp_path: Path, lock: socket.socket) -> Iterator[Supervision]:
     """A live supervisor."""
-    made = Supervision(tmp_path / "scratch", lock)
+    made = Supervision(tmp_path / "scratch", [lock.fileno()])
     yield made
     made.end()
 
@@ -190,7 +190,7 @@ def test_a_dead_supervisor_means_dead_children(
 def test_an_order_to_a_dead_supervisor_is_told_and_ending_it_is_safe(tmp_path: Path, lock: socket.socket) -> None:
     """The order says that the supervisor has ended; what it should have ended is ended without it."""
     lost: list[str] = []
-    supervision = Supervision(tmp_path / "scratch", lock, lost.append)
+    supervision = Supervision(tmp_path / "scratch", [lock.fileno()], lost.append)
     with subprocess.Popen(FOREVER) as before, subprocess.Popen(FOREVER) as later:
         supervision.adopt(before.pid)
         os.kill(supervision.pid, signal.SIGKILL)
@@ -209,7 +209,7 @@ def test_an_order_to_a_dead_supervisor_is_told_and_ending_it_is_safe(tmp_path: P
 def test_a_supervisor_that_is_ended_is_not_lost(tmp_path: Path, lock: socket.socket) -> None:
     """Nor does anybody hear of it."""
     lost: list[str] = []
-    supervision = Supervision(tmp_path / "scratch", lock, lost.append)
+    supervision = Supervision(tmp_path / "scratch", [lock.fileno()], lost.append)
     supervision.end()
     assert (supervision.is_lost, lost) == (False, [])
 
