@@ -12,6 +12,7 @@ from pyspark.sql.types import ArrayType
 from pytest_kmigrate.analysis.arrow import over_arrays
 from pytest_kmigrate.analysis.foreign.allure import read_allure, read_container
 from pytest_kmigrate.analysis.foreign.ducktape import read_ducktape
+from pytest_kmigrate.analysis.foreign.json_formats import read_json
 from pytest_kmigrate.analysis.foreign.junit import read_junit
 from pytest_kmigrate.analysis.foreign.labels import Label, labelled
 from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread, digest, unreadable
@@ -34,9 +35,15 @@ _READERS: dict[str, Callable[[str], Reading]] = {
     "allure": read_allure,
     "allure-container": read_container,
     "ducktape": read_ducktape,
+    "json": read_json,
 }
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _DECLARED = re.compile(rb"""<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
+_REPORTS = re.compile(
+    r"(?:^\.report|ctrf|test2json|pytest|go[-_.]?test|test[-_.]?(?:reports?|results?|output)).*\.(?:json|jsonl|ndjson)$",
+    re.IGNORECASE,
+)
+"""Names that people give the JSON of their test tools; what it holds decides."""
 _BETWEEN_NAMES = re.compile(r"[#:./\\]+")
 _PARAMETERS = re.compile(r"[\[({].*", re.DOTALL)
 _MOST_PROPERTIES = 40
@@ -55,14 +62,16 @@ _ROWS = pa.list_(pa.struct([(each.name, _ARROW[each.dataType]) for each in FOREI
 
 def is_foreign(name: str) -> str | None:
     """The kind of foreign results a file of this name may hold (``junit``, ``allure``, ...), or None."""
-    base = name.rpartition("/")[2]
-    if base.endswith(".xml"):
+    base = name.rpartition("/")[2].removesuffix(".gz")
+    if base.endswith((".xml", ".trx")):
         return "junit"
     if base.endswith("-result.json"):
         return "allure"
     if base.endswith("-container.json"):
         return "allure-container"
-    return "ducktape" if base == "report.json" else None
+    if base == "report.json":
+        return "ducktape"
+    return "json" if _REPORTS.search(base) else None
 
 
 def foreign_rows(files: DataFrame, labels: Sequence[Label] = ()) -> DataFrame:
@@ -92,7 +101,7 @@ def decoded(content: bytes) -> str:
 def _rows(folder: str, file: str, text: str, labels: Sequence[Label]) -> Iterator[_Row]:
     kind = is_foreign(file)
     if kind is None:
-        yield _unread(folder, file, Unread("not a name that JUnit, Allure or ducktape give their results"))
+        yield _unread(folder, file, Unread("not a name that a test tool gives its results"))
         return
     try:
         reading = _READERS[kind](text)
@@ -110,6 +119,7 @@ def _rows(folder: str, file: str, text: str, labels: Sequence[Label]) -> Iterato
 
 
 def _row(folder: str, file: str, place: int, result: Result, labels: Sequence[Label]) -> _Row:
+    test_id = lasting(result.test_id)
     values = {each.name: each.value(folder, result.host, result.properties) for each in labels}
     named = labelled(result.conditions, values)
     conditions = {name: named.get(name, UNKNOWN) for name in (*CONDITION, *FAULTS)}
@@ -122,7 +132,7 @@ def _row(folder: str, file: str, place: int, result: Result, labels: Sequence[La
         "file": file,
         "place": place,
         "tool": result.tool,
-        "neutral_id": _neutral(result.test_id),
+        "neutral_id": _neutral(test_id),
         "until": result.until,
         "odd_time": result.odd_time or None,
         "host": result.host or None,
@@ -130,7 +140,7 @@ def _row(folder: str, file: str, place: int, result: Result, labels: Sequence[La
         "labels": [name for name, value in values.items() if value],
         "properties": sorted(result.properties)[:_MOST_PROPERTIES] if labels else [],
         "run_id": f"{run}-{result.attempt if result.run else place:06}",
-        "test_id": result.test_id,
+        "test_id": test_id,
         **conditions,
         "outcome": result.outcome.name,
         "kind": result.kind.value if result.kind else None,
@@ -155,6 +165,23 @@ def _presentable(row: Mapping[str, object], shown: Iterable[str]) -> _Row:
     """A row without secrets in what people see, and without halves of characters, which JSON can hold and no table."""
     safe: _Row = {k: v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for k, v in row.items()}
     return {**safe, **{name: redacted(text, nameless) for name in shown if isinstance(text := safe.get(name), str)}}
+
+
+_PASSING = (
+    (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<id>"),
+    (re.compile(r"\b0[xX][0-9a-fA-F]{4,16}\b"), "<hex>"),
+    (re.compile(r"(?<=[\w;>\])])@[0-9a-f]{5,16}\b"), "@<hex>"),
+    (re.compile(r"[$][$]Lambda(?:[$]\d+)?/(?:0x)?[0-9a-f]+"), "<lambda>"),
+    (re.compile(r"\b((?:\d{1,3}\.){3}\d{1,3}|localhost|\[[0-9a-fA-F:]{2,39}\]):\d{2,5}\b"), r"\1:<port>"),
+)
+"""What a name holds of one run alone: the address or the hash of an object, a port, a random id."""
+
+
+def lasting(test_id: str) -> str:
+    """The name of a test as it is in every run."""
+    for pattern, instead in _PASSING:
+        test_id = pattern.sub(instead, test_id)
+    return test_id
 
 
 def _neutral(test_id: str) -> str:

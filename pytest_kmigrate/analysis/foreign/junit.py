@@ -5,15 +5,34 @@ letter, so that no entity of it is ever expanded.
 """
 
 import re
+import sys
 from xml.parsers import expat
 
 from pytest_kmigrate.analysis.foreign.junit_cases import ENDINGS, Case, Ending, Suite, results_of
 from pytest_kmigrate.analysis.foreign.numbers_and_times import comma_is_decimal, number
 from pytest_kmigrate.analysis.foreign.other_formats import another_xml
 from pytest_kmigrate.analysis.foreign.results import MOST_SUMMARY_CHARACTERS, Reading, Result, Unread, shown
+from pytest_kmigrate.analysis.foreign.trx import ROOT, read_trx
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """What XML does not allow, but what tools copy into it, such as the colours of a terminal."""
+
+_REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,10}));")
+
+
+def _allowed(text: str) -> str:
+    """The text without characters that XML forbids, also where they are written as references, such as ``&#27;``.
+
+    A parser would stop there, and lose this case and all that come after it.
+    """
+
+    def instead(found: re.Match[str]) -> str:
+        code = int(found[1], 16) if found[1] else int(found[2])
+        is_character = code <= sys.maxunicode and not _FORBIDDEN.match(chr(code))
+        return found[0] if is_character else "\ufffd"
+
+    return _FORBIDDEN.sub("\ufffd", _REFERENCE.sub(instead, text))
+
 
 _NOT_OF_THE_ENDING = ("system-out", "system-err")
 _SUITES = ("testsuites", "testsuite")
@@ -30,7 +49,8 @@ class _NotReadError(Exception):
 class _Reader:
     """Follows the events of the parser and keeps every test case that was closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self._text = text
         self.cases: list[Case] = []
         self.unread: list[Unread] = []
         self._open: list[str] = []
@@ -42,7 +62,7 @@ class _Reader:
     def begin(self, qualified: str, attributes: dict[str, str]) -> None:
         tag = qualified.rpartition(" ")[2]
         if not self._open and tag not in _SUITES:
-            raise _NotReadError(another_xml(tag, 1))
+            raise _NotReadError(read_trx(self._text) if tag == ROOT else another_xml(tag, 1))
         self._open.append(tag)
         if tag in _SUITES:
             self._begin_suite(attributes)
@@ -106,7 +126,7 @@ class _Reader:
 
 def read_junit(text: str) -> Reading:
     """Every attempt of every test case; of a broken file, those before the break."""
-    reader = _Reader()
+    reader = _Reader(text)
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     parser.StartElementHandler = reader.begin
@@ -114,7 +134,7 @@ def read_junit(text: str) -> Reading:
     parser.CharacterDataHandler = reader.text
     parser.StartDoctypeDeclHandler = _refuse
     try:
-        parser.Parse(_FORBIDDEN.sub("\ufffd", text.removeprefix("\ufeff")), True)  # noqa: FBT003  # takes no name
+        parser.Parse(_allowed(text.removeprefix("\ufeff")), True)  # noqa: FBT003  # takes no name
     except expat.ExpatError as error:
         reader.unread.append(
             Unread(f"broken XML: {expat.ErrorString(error.code)}; what stands before it counts", error.lineno)
@@ -128,7 +148,7 @@ def read_junit(text: str) -> Reading:
 
 
 def _refuse(root: str, *_declared: object) -> None:
-    if root not in _SUITES:
+    if root not in (*_SUITES, ROOT):
         raise _NotReadError(another_xml(root, 1))
     reason = "a document type is not read, for its entities may have any size: remove the DOCTYPE"
     raise _NotReadError(Reading(unread=(Unread(reason, 1),)))

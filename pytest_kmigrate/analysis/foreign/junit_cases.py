@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pytest_kmigrate.analysis.foreign.numbers_and_times import number, time_of
 from pytest_kmigrate.analysis.foreign.results import Result, Unread, conditions, digest, ending, error_named, shown
 from pytest_kmigrate.analysis.foreign.setups import is_setup, is_teardown
+from pytest_kmigrate.model.verdict import Outcome
 
 RETRIES = ("flakyFailure", "flakyError", "rerunFailure", "rerunError")
 UNDECIDED = ("warning", "aborted", "inconclusive")
@@ -104,8 +105,9 @@ class Case:
 def results_of(cases: Sequence[Case], *, decimal_comma: bool) -> Iterator[Result | Unread]:
     """Every attempt of every case, in the order they were made; or why a case cannot be counted."""
     for mine in _of_one_test(cases):
-        made = [each for case in mine for each in _attempts(case, decimal_comma=decimal_comma)]
-        yield from _numbered(_with_teardowns(made))
+        by_case = [list(_attempts(case, decimal_comma=decimal_comma)) for case in mine]
+        for made in _invocations(by_case):
+            yield from _numbered(_with_teardowns(made))
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,10 @@ class _Attempt:
     case: Case
     result: Result
     is_teardown: bool = False
+
+    def numbered(self, number: int) -> "_Attempt":
+        """The same as one of an invocation of its test."""
+        return replace(self, result=replace(self.result, test_id=f"{self.result.test_id} #{number}"))
 
 
 def _of_one_test(cases: Sequence[Case]) -> list[list[Case]]:
@@ -123,6 +129,31 @@ def _of_one_test(cases: Sequence[Case]) -> list[list[Case]]:
         key = (case.suite.place, case.test_id or str(place))
         found.setdefault(key, []).append(case)
     return list(found.values())
+
+
+def _invocations(by_case: Sequence[Sequence["_Attempt | Unread"]]) -> Iterator[list["_Attempt | Unread"]]:
+    """The attempts of each invocation of a test, or those of the test.
+
+    Nothing is retried after a pass: where a case follows one that passed, each is an invocation of its own, such as one
+    of a parameterized test whose name has no parameters, and is known by its number.
+    """
+    groups: list[list[_Attempt | Unread]] = []
+    for made in by_case:
+        is_teardown = any(isinstance(each, _Attempt) and each.is_teardown for each in made)
+        if is_teardown and groups:
+            groups[-1] += made
+        else:
+            groups.append(list(made))
+    if not any(_has_passed(each) for each in groups[:-1]):
+        yield [each for made in groups for each in made]
+        return
+    for place, made in enumerate(groups, 1):
+        yield [each.numbered(place) if isinstance(each, _Attempt) else each for each in made]
+
+
+def _has_passed(made: Sequence["_Attempt | Unread"]) -> bool:
+    last = made[-1] if made else None
+    return isinstance(last, _Attempt) and last.result.outcome is Outcome.CONFORMS
 
 
 def _attempts(case: Case, *, decimal_comma: bool) -> Iterator[_Attempt | Unread]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from pytest_kmigrate.analysis.foreign.json_formats import of_report
 from pytest_kmigrate.analysis.foreign.results import Reading, Unread, no_results
 
 _NO_RESULTS = {
@@ -21,7 +22,6 @@ _NO_RESULTS = {
 """Root elements of what stands beside results of tests in many projects."""
 
 _RESULTS_NOT_READ = {
-    "TestRun": "Visual Studio (trx)",
     "assemblies": "xUnit.net",
     "assembly": "xUnit.net",
     "Site": "CTest for a dashboard; ctest --output-junit FILE writes JUnit XML",
@@ -54,9 +54,8 @@ def another_xml(root: str, line: int) -> Reading:
 
 def another_json(report: Mapping[str, object]) -> Reading:
     """What is known of a ``report.json`` that is not ducktape's."""
-    if report.keys() >= {"exitcode", "tests"}:
-        return Reading(
-            unread=(Unread("results of tests in a format that is not read: pytest-json-report; use --junitxml FILE"),)
-        )
+    found = of_report(report)
+    if found is not None:
+        return found
     expected = "expected a list of results, or one result with a test_status"
     return Reading(unread=(Unread(f"not a report of ducktape: {expected}", is_doubt=False),))

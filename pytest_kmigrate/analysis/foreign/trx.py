@@ -1,0 +1,75 @@
+"""Results of Visual Studio and ``dotnet test``: ``*.trx``."""
+
+import datetime as dt
+import re
+from xml.etree import ElementTree as ET  # its name everywhere
+
+from pytest_kmigrate.analysis.foreign.numbers_and_times import time_of
+from pytest_kmigrate.analysis.foreign.other_formats import another_xml
+from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread, digest, ending, error_named, shown
+
+ROOT = "TestRun"
+_DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
+_WORDS = {"notexecuted": "skipped", "timeout": "failed", "passedbutrunaborted": "failed", "disconnected": "failed"}
+_CLOCK = re.compile(r"(\d+):(\d{2}):(\d{2}(?:\.\d+)?)")
+
+
+def read_trx(text: str) -> Reading:
+    """Every result of a run; a document type is refused, as its entities may have any size."""
+    if _DOCTYPE.search(text):
+        reason = "a document type is not read, for its entities may have any size: remove the DOCTYPE"
+        return Reading(unread=(Unread(reason, 1),))
+    try:
+        root = ET.fromstring(text.removeprefix("\ufeff"))  # noqa: S314  # it has no entities of its own
+    except (ET.ParseError, ValueError) as error:
+        return Reading(unread=(Unread(f"broken XML: {error}"),))
+    if _tag(root) != ROOT:
+        return another_xml(_tag(root), 1)
+    classes = {
+        str(test.get("id")): str(method.get("className") or "")
+        for test in root.iter()
+        if _tag(test) == "UnitTest"
+        for method in test
+        if _tag(method) == "TestMethod"
+    }
+    results = [_result(each, classes) for each in root.iter() if _tag(each) == "UnitTestResult"]
+    counted = next((each for each in root.iter() if _tag(each) == "Counters"), None)
+    claimed = int(str(counted.get("total") or 0)) if counted is not None else 0
+    unread = (Unread(f"it counts {claimed} results and holds none"),) if claimed and not results else ()
+    return Reading(tuple(results), unread)
+
+
+def _result(element: ET.Element, classes: dict[str, str]) -> Result:
+    name, of = str(element.get("testName") or ""), classes.get(str(element.get("testId")), "").partition(",")[0]
+    test_id = name if not of or name.startswith(f"{of}.") else f"{of}.{name}"
+    word = str(element.get("outcome") or "unknown").lower()
+    outcome, kind = ending(_WORDS.get(word, word))
+    texts = {_tag(each): each.text or "" for each in element.iter() if _tag(each) in ("Message", "StackTrace")}
+    summary = shown(texts.get("Message"), texts.get("StackTrace"))
+    started_at = time_of(str(element.get("startTime") or ""))
+    took_ms = _milliseconds(str(element.get("duration") or ""))
+    return Result(
+        test_id=test_id,
+        outcome=outcome,
+        kind=kind,
+        check=error_named(None, summary),
+        summary=summary,
+        duration_ms=took_ms,
+        started_at=started_at,
+        run=_run(test_id, started_at, took_ms),
+        host=str(element.get("computerName") or ""),
+        tool="trx",
+    )
+
+
+def _run(test_id: str, started_at: dt.datetime | None, took_ms: float | None) -> str:
+    return digest([test_id, started_at.isoformat(), took_ms]) if started_at else ""
+
+
+def _milliseconds(clock: str) -> float | None:
+    found = _CLOCK.fullmatch(clock)
+    return (int(found[1]) * 3_600 + int(found[2]) * 60 + float(found[3])) * 1_000 if found else None
+
+
+def _tag(element: ET.Element) -> str:
+    return str(element.tag).rpartition("}")[2]
