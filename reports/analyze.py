@@ -5,6 +5,7 @@ import os
 import platform
 import shlex
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -33,10 +34,15 @@ from pytest_kmigrate.reports.pages.publication import files
 from pytest_kmigrate.reports.summary.comparison import require_versions
 from pytest_kmigrate.reports.summary.summary import About, Summary, summary_of
 from pytest_kmigrate.reports.summary.words import words_of, words_of_requirements
+from pytest_kmigrate.waiting import repeat
 
 SMALL_RUNS = 500
 SMALL_BYTES = 2 * 1024**3
 """Up to here Spark is set up for a quick start instead of for much data."""
+
+
+_REMINDED_EVERY_S = 10.0
+_REPORTED_PERCENT = 20
 
 
 @dataclass(frozen=True)
@@ -71,8 +77,34 @@ class _Clock:
         # The page shows the stage it is made in, so that its key must be there.
         self.seconds[name] = 0.0
         began_s = time.monotonic()
-        yield
+        with _kept_informed(lambda: self.progress(f"{sentence}: {time.monotonic() - began_s:.0f} s so far")):
+            yield
         self.seconds[name] = round(time.monotonic() - began_s, 2)
+
+
+@contextmanager
+def _kept_informed(remind: Callable[[], None]) -> Iterator[None]:
+    """Remind a reader now and then, while the block runs, that something is under way."""
+    over = threading.Event()
+    thread = threading.Thread(target=repeat, args=(remind, _REMINDED_EVERY_S, over), name="reminder", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _in_steps(progress: Callable[[str], None]) -> Callable[[int], None]:
+    """Reports a few of the shares that it hears of."""
+    reported = [0]
+
+    def heard(percent: int) -> None:
+        if percent >= reported[0] + _REPORTED_PERCENT:
+            reported[0] = percent
+            progress(f"counting: {percent} %")
+
+    return heard
 
 
 @trouble_named()
@@ -178,7 +210,7 @@ def _counted(
             # Now, and not with the comparison: all the counting comes before that.
             require_versions((row.kafka for row in tables["attempts"].select("kafka").distinct().collect()), *compare)
     with clock.stage("marts", "counting: flakiness, consistency, durations"):
-        write_marts(tables, lambda name: clock.progress(f"counted: {name.replace('_', ' ')}"))
+        write_marts(tables, _in_steps(clock.progress))
     return read
 
 

@@ -27,7 +27,7 @@ app = typer.Typer(
         "4 the environment lacks something."
     ),
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
 )
 

@@ -59,7 +59,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
     """A run of one test, its progress shown; judged at the end when the test itself did not."""
     options = options_of(item.config)
     with ExitStack() as ending:
-        ending.enter_context(_progress(item.config).shown(f"starting {topology.name}"))
+        ending.enter_context(_progress(item.config).shown(f"starting {topology.name}", _tests_left(item)))
         try:
             provider = provider_of(item.config)
             if scene_of(item) is None:
@@ -167,6 +167,13 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
 def _tests_of(session: pytest.Session) -> list[str]:
     """The collected tests that need a cluster."""
     return [identity_of(each) for each in session.items if needs_cluster(each)]
+
+
+def _tests_left(item: pytest.Item) -> int | None:
+    """Tests with a cluster from this one on; None in a worker of pytest-xdist, which gets some of them only."""
+    if hasattr(item.config, "workerinput") or item not in item.session.items:
+        return None
+    return sum(needs_cluster(each) for each in item.session.items[item.session.items.index(item) :])
 
 
 def _progress(config: pytest.Config) -> Progress:

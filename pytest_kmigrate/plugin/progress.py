@@ -1,7 +1,8 @@
-"""Progress of the run that is under way: step, phase, nodes up, writes per second; never silent for long."""
+"""Progress of the run that is under way: step n of m, phase, nodes up, writes per second, and the time that is left."""
 
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
@@ -14,17 +15,27 @@ _WRITTEN_EVERY_S = 10.0
 _SHOWN_AT_ONCE = {EventKind.STEP_BEGAN: "step", EventKind.FAULT_BEGAN: "fault"}
 
 
+_WORKLOADS = {EventKind.WORKLOAD_BEGAN: 1, EventKind.WORKLOAD_ENDED: -1}
+
+
 class Progress:
     """Shows one run after the other; the only clock is the run's own, which its events have as well."""
 
     def __init__(self, terminal: Showing) -> None:
         self._terminal = terminal
         self._state: Callable[[], str] = str
+        self._took_s: list[float] = []
+        self._left = ""
 
     @contextmanager
-    def shown(self, beginning: str) -> Iterator[None]:
-        """Show progress while the block runs: ``beginning``, and from ``follow`` on the run."""
+    def shown(self, beginning: str, tests_left: int | None = None) -> Iterator[None]:
+        """Show progress while the block runs: ``beginning``, and from ``follow`` on the run.
+
+        ``tests_left``: how many tests with a cluster come in this process, this one included; None: it is not known.
+        """
         self._state = lambda: beginning
+        self._left = time_left(self._took_s, tests_left)
+        began_s = time.monotonic()
         over = threading.Event()
         every_s = _PAINTED_EVERY_S if self._terminal.is_tty else _WRITTEN_EVERY_S
         thread = threading.Thread(target=repeat, args=(self._show, every_s, over), name="progress", daemon=True)
@@ -34,6 +45,7 @@ class Progress:
         finally:
             over.set()
             thread.join()
+            self._took_s.append(time.monotonic() - began_s)
             self._terminal.ended()
 
     def follow(self, run: Run) -> None:
@@ -41,7 +53,16 @@ class Progress:
         self._state = _Followed(run, self._terminal).state
 
     def _show(self) -> None:
-        self._terminal.status(self._state())
+        self._terminal.status(f"{self._state()}{self._left}")
+
+
+def time_left(took_s: Sequence[float], tests: int | None) -> str:
+    """How long so many tests may take by those that ended, as the end of a line; empty where nothing is known."""
+    if tests is None or not took_s:
+        return ""
+    minutes = sum(took_s) / len(took_s) * tests / 60
+    shown = f"{minutes:.0f} min" if minutes >= 1 else "less than a minute"
+    return f"; {tests} test{'s' * (tests != 1)} left, about {shown}"
 
 
 class _Followed:
@@ -53,6 +74,10 @@ class _Followed:
         self._at_ns = 0
         self._phase = "-"
         self._step = ""
+        self._steps = run.steps
+        self._started: set[str] = set()
+        self._workloads = 0
+        self._is_judged = False
 
     def state(self) -> str:
         """The events since the last time, a line for each that matters; then the state of things."""
@@ -65,18 +90,38 @@ class _Followed:
         now_ns, acked = self._run.recorder.now_ns(), self._run.traffic.acked()
         rate = max(0, acked - self._acked) / max(0.001, (now_ns - self._at_ns) / 1e9)
         self._at_ns, self._acked = now_ns, acked
-        nodes = self._run.cluster.nodes()
-        up = sum(node.alive for node in nodes)
-        parts = [self._phase, f"{up}/{len(nodes)} nodes up", f"{rate:.0f} writes/s", self._step]
+        parts = [self._phase, self._nodes(), self._traffic(rate), self._step]
         return f"{now_ns / 1e9:7.1f} s  {', '.join(part for part in parts if part)}"
+
+    def _nodes(self) -> str:
+        """How many nodes are up of those that were ever started; the others come later, as controllers do."""
+        nodes = self._run.cluster.nodes()
+        begun = [node for node in nodes if node.alive or node.name in self._started]
+        later = len(nodes) - len(begun)
+        up = f"{sum(node.alive for node in begun)}/{len(begun)} nodes up"
+        return f"{up}, {later} not started yet" if later else up
+
+    def _traffic(self, rate: float) -> str:
+        """Writes per second while anything writes; without traffic a rate of 0 says nothing."""
+        if self._is_judged:
+            return "judging"
+        return f"{rate:.0f} writes/s" if self._workloads > 0 else ""
 
     def _note(self, event: Event) -> None:
         if _is_phase(event):
             self._phase = str(event.data["state"])
         if event.kind is EventKind.STEP_BEGAN:
-            self._step = f"step {event.data.get('step')}"
+            self._step = f"step {self._named(str(event.data.get('step')))}"
         if event.kind is EventKind.STEP_ENDED:
             self._step = ""
+        if event.kind is EventKind.NODE_STARTED and event.node:
+            self._started.add(event.node)
+        self._workloads += _WORKLOADS.get(event.kind, 0)
+        self._is_judged |= event.kind is EventKind.CHECKS
+
+    def _named(self, step: str) -> str:
+        """A step with its place in the document's procedure; an operator's own moves have none."""
+        return f"{step} ({self._steps.index(step) + 1} of {len(self._steps)})" if step in self._steps else step
 
 
 def _sentence(event: Event) -> str | None:

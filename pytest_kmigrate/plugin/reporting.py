@@ -18,6 +18,7 @@ from pytest_kmigrate.plugin.outcomes import (
     ViolationError,
     bug_met,
     judged_of,
+    met_by,
     remember_ending,
 )
 from pytest_kmigrate.plugin.places import place_of, within_test
@@ -41,13 +42,16 @@ def reported(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, 
     bug = None if item.config.option.runxfail else bug_met(item, behind or error)
     if bug is not None:
         report.outcome = "skipped"
-        report.wasxfail = f"{bug.expectation}; {error}" if isinstance(error, MetBeforeError) else bug.expectation
+        reason = f"{bug.expectation.rstrip('.')}. {bug.consequence}"
+        report.wasxfail = f"{reason}; {error}" if isinstance(error, MetBeforeError) else reason
     if report.when == "call" or (report.when == "setup" and not report.passed):
         remember_ending(item, _ending(report, error, bug))
     judged = judged_of(item)
     if judged is not None and report.when != "setup":  # a test that failed before verify is judged at its teardown
         report.user_properties.append(("kmigrate_outcome", judged.outcome.name))
         report.user_properties.append(("kmigrate_run", str(judged.folder)))
+        if met := met_by(item):
+            report.user_properties.append(("kmigrate_known", met.described))
         if judged.outcome is Outcome.INCONCLUSIVE and judged.verdicts:
             report.user_properties.append(("kmigrate_reason", redacted(_reason(judged))))
     return report

@@ -9,7 +9,9 @@ import pytest
 from pytest_kmigrate.plugin.identity import has_begun_runs, runs_of_session
 from pytest_kmigrate.plugin.options import is_kept, options_of
 
-_WORST_LAST = ("NOT_APPLICABLE", "CONFORMS", "INCONCLUSIVE", "VIOLATES")
+_KNOWN = "KNOWN"
+"""What a run is shown as whose violations are all known: its test is an xfail."""
+_WORST_LAST = ("NOT_APPLICABLE", "CONFORMS", _KNOWN, "INCONCLUSIVE", "VIOLATES")
 _COLOURS = {"CONFORMS": "green", "VIOLATES": "red", "INCONCLUSIVE": "yellow"}
 
 
@@ -56,7 +58,10 @@ def _reported(reporter: pytest.TerminalReporter) -> list[_Row]:
             reported = dict(getattr(report, "user_properties", ()))
             if "kmigrate_outcome" in reported:
                 folder, outcome = reported["kmigrate_run"], reported["kmigrate_outcome"]
-                rows[report.nodeid, folder] = _Row(report.nodeid, folder, outcome, reported.get("kmigrate_reason", ""))
+                reason = reported.get("kmigrate_reason", "")
+                if known := reported.get("kmigrate_known"):
+                    outcome, reason = _KNOWN, known
+                rows[report.nodeid, folder] = _Row(report.nodeid, folder, outcome, reason)
     return sorted(rows.values(), key=lambda row: (row.folder, row.outcome))
 
 
@@ -65,12 +70,24 @@ def _verdicts(reporter: pytest.TerminalReporter, rows: Sequence[_Row]) -> None:
         return
     reporter.section("kmigrate verdicts")
     for row in rows:
-        line = f"{row.outcome:13} {row.nodeid.rpartition('::')[2]}  {row.folder}"
-        reporter.write_line(line, **{_COLOURS.get(row.outcome, "white"): True})
+        name, folder = row.nodeid.rpartition("::")[2], _near(row.folder)
+        # A folder that would be broken in the middle has a line of its own, so that it can be copied.
+        beside = f"  {folder}" if len(name) + len(folder) + 16 <= reporter._tw.fullwidth else ""  # noqa: SLF001
+        reporter.write_line(f"{row.outcome:13} {name}{beside}", **{_COLOURS.get(row.outcome, "white"): True})
+        if not beside:
+            reporter.write_line(f"  {folder}")
         if row.reason:
             reporter.write_line(f"{'':13} {row.reason}")
     worst = max(rows, key=lambda row: _WORST_LAST.index(row.outcome) if row.outcome in _WORST_LAST else 0)
-    reporter.write_line(f"what happened, on one clock: {worst.folder}/timeline.html")
+    reporter.write_line("what happened, on one clock:")
+    reporter.write_line(f"  {_near(worst.folder)}/timeline.html")
+
+
+def _near(folder: str) -> str:
+    """A folder as it is called from here, if that is shorter."""
+    here = Path.cwd()
+    path = Path(folder)
+    return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else folder
 
 
 def _interrupted(reporter: pytest.TerminalReporter, judged: Container[str]) -> None:

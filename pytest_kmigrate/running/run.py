@@ -111,6 +111,11 @@ class Run:
     def __repr__(self) -> str:
         return f"<run {self.folder.path}>"
 
+    @property
+    def steps(self) -> list[str]:
+        """The names of the steps forward of its document, in their order."""
+        return [step.name for step in self._document.procedure]
+
     @contextmanager
     def observed(self) -> Iterator[None]:
         """Probes watch while the block runs, or until ``verify``: what comes later is part of no verdict."""

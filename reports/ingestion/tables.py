@@ -94,6 +94,11 @@ class TableFolder:
                 pool.shutdown()
                 self._begun.clear()
 
+    def share_there(self) -> int:
+        """Of the tables that are being written, how many are there, in whole per cent; the one that asks counts."""
+        begun = list(self._begun.values())
+        return 100 * min(len(begun), 1 + sum(each.done() for each in begun)) // max(1, len(begun))
+
     @contextmanager
     def keeping(self) -> Iterator[Callable[[DataFrame], DataFrame]]:
         """Gives what holds on to a frame that is used more than once, until the block ends."""
@@ -194,13 +199,13 @@ def write_attempts(
             begin("requirement_attempts", lambda: nights.in_nights(per_requirement, tables["infra_nights"]))
 
 
-def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
-    """Compute from the facts what people look at; ``done`` hears of each table that is there."""
+def write_marts(tables: TableFolder, done: Callable[[int], None]) -> None:
+    """Compute from the facts what people look at; ``done`` hears which share of the tables is there, in per cent."""
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
     faults, durations, log_lines = tables["faults"], tables["durations"], tables["log_lines"]
     held, counted = attempts.where("not is_aside"), nights.excused(per_requirement)
     cell = flakiness.REQUIREMENT_CELL
-    with tables.keeping() as keep, tables.writing(done=done) as begin:
+    with tables.keeping() as keep, tables.writing(done=lambda _: done(tables.share_there())) as begin:
         messages = keep(clusters.normalised(clusters.failure_messages(verdicts, attempts)))
         begin("failure_members", lambda: clusters.failure_members(messages))
         begin("log_forms", lambda: logs.log_forms(log_lines, attempts))

@@ -35,6 +35,8 @@ _STEP_STATUSES = {
     "fault": Status.PASSED,
     "fault-unseen": Status.BROKEN,
 }
+_SEED = "seed"
+"""The parameter that is excluded from a test's history."""
 _KNOWN_AS = "known as "
 _LOG_LINES = 200
 _MOST_LOG_MOMENTS = 4
@@ -77,14 +79,15 @@ def _result(evidence: RunEvidence, run_uuid: str) -> TestResult:
     at = _wall_clock(evidence)
     conditions = {
         "requirements": ", ".join(header.requirements),
-        "seed": str(header.seed),
+        _SEED: str(header.seed),
         "kafka": header.kafka,
         "topology": header.topology,
         "provider": header.provider,
         "profile": header.profile,
     }
-    # The seed counts: runs that differ in it stand side by side, and none hides another as its retry.
-    told_apart = json.dumps([header.test_id, conditions], sort_keys=True)
+    # Each night has another seed, and a test has one history over all nights.
+    lasting = {name: value for name, value in conditions.items() if name != _SEED}
+    told_apart = json.dumps([header.test_id, lasting], sort_keys=True)
     return TestResult(
         uuid=run_uuid,
         historyId=_digest(told_apart),
@@ -99,7 +102,11 @@ def _result(evidence: RunEvidence, run_uuid: str) -> TestResult:
         stop=at(evidence.end_ns / 1e6),
         labels=list(_labels(evidence)),
         links=list(_links(evidence)),
-        parameters=[Parameter(name=name, value=value) for name, value in conditions.items() if value],
+        parameters=[
+            Parameter(name=name, value=value, excluded=True if name == _SEED else None)
+            for name, value in conditions.items()
+            if value
+        ],
         steps=[_step(band, at) for band in _bands(evidence)],
     )
 

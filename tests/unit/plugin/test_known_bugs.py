@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, violates
 from tests.unit.plugin.conftest import TEST, Plant
 
@@ -72,6 +73,9 @@ def test_the_bug_that_showed_is_the_one_that_is_told(pytester: pytest.Pytester, 
     pytester.makepyfile(f"import pytest\n\n{marks}{TEST}")
     result = pytester.runpytest_inprocess("-rx", "-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
     result.stdout.fnmatch_lines(["XFAIL *::test_it - kmigrate-1 (*"])
+    cost = known_bug("kmigrate-1").consequence
+    assert result.stdout.str().count(cost) == 2, "what it costs stands in the xfail, and beside the verdict"
+    result.stdout.fnmatch_lines(["KNOWN         test_it  runs/run-1", "*known as kmigrate-1 (*"])
 
 
 def test_a_bug_that_any_run_may_meet_needs_no_mark(pytester: pytest.Pytester, plant: Plant) -> None:

@@ -112,7 +112,8 @@ def test_the_end_names_the_reason_and_the_timeline(pytester: pytest.Pytester) ->
         [
             "INCONCLUSIVE  test_it  reports/runs/*",
             "              no_unexpected_death: no node was started",
-            "what happened, on one clock: reports/runs/*/timeline.html",
+            "what happened, on one clock:",
+            "  reports/runs/*/timeline.html",
         ],
         consecutive=True,
     )
