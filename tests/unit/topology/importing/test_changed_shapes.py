@@ -16,7 +16,7 @@ from pytest_kmigrate.topology.importing.importer import imported
 from tests.unit.topology.importing.test_shapes import SHAPES
 
 CHANGES = (None, [], {}, "text", "-5", "${X}", "{{ x }}", ["a"], {"a": "b"}, "a,b,,c:d", "99999999999999")
-SO_MANY = 120
+SO_MANY = 30
 
 
 def places(tree: object, above: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:

@@ -5,6 +5,7 @@ files of Confluent, Apache and Bitnami, and properties files of Kafka's distribu
 ``expected``.
 """
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ SECRET = "not-in-a-topology"
 """What every secret of the shapes is."""
 
 
+@cache
 def of_shape(name: str) -> Imported:
     """The topology of a shape."""
     return imported([SHAPES / name], Wish("imported"))
