@@ -133,6 +133,8 @@ class _Cluster:
         replicas = zookeeper.get("replicas")
         config = {name: each.setting() for name, each in zookeeper.get("config").table().items() if each}
         self._leave(zookeeper, ("replicas", "config", "storage"))
+        if zookeeper.get("storage"):
+            self._notes.leave(zookeeper.get("storage").origin, "one disk, of the node itself")
         for number in range(1, replicas.number() + 1):
             yield FoundNode(Role.ZOOKEEPER, replicas.origin, config, Setting(str(number), replicas.origin))
 
