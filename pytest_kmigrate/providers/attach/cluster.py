@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from pytest_kmigrate.model.capabilities import Capability, Own, require
 from pytest_kmigrate.model.checkpoint import Frozen
-from pytest_kmigrate.model.errors import ClusterError, WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, NotApplicableError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
@@ -173,13 +173,15 @@ class AttachedCluster:
         return {"bootstrap.servers": self.bootstrap_servers(), **self._site.client}
 
     def peer(self, node: str) -> Peer:
-        """A broker's own listener of clients, or a controller's; WrongUseError where that needs a login."""
+        """A broker's own listener of clients, or a controller's; NotApplicableError where that needs a login."""
         spec, address = self.node(node).spec, str(self._site.addresses[node])
         if spec.role is not Role.CONTROLLER:
             return Peer(address, self._site.client)
         protocol = self._site.quorum["security.protocol"]
         if protocol.startswith("SASL"):
-            raise WrongUseError(f"{node}: expected a listener of the quorum without a login, got {protocol}")
+            raise NotApplicableError(
+                f"{node}: an attached quorum is asked nothing that needs a login, as {protocol} does"
+            )
         return Peer(address, greeting(self._site, Role.CONTROLLER))
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:

@@ -28,7 +28,6 @@ from pytest_kmigrate.providers.owned.network.addresses import ANSWERS_AT, CLIENT
 from pytest_kmigrate.providers.owned.network.links import ProxiedLinks
 from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.providers.owned.properties import quorum_voters, zookeeper_connect
-from pytest_kmigrate.providers.owned.protection.security import has_login
 from pytest_kmigrate.providers.owned.protection.zookeeper import make_chroot
 from pytest_kmigrate.providers.owned.readiness import zookeeper_mode
 from pytest_kmigrate.providers.owned.software import Software
@@ -182,9 +181,6 @@ class OwnedCluster:
         address = f"{self.addresses.real(node)}:{ANSWERS_AT[role]}"
         if role is not Role.CONTROLLER:
             return Peer(address, self._protection.client_properties())
-        protocol = self.topology.security.protocols[Listener.CONTROLLER]
-        if has_login(protocol):
-            raise WrongUseError(f"{node}: expected a listener of the quorum without a login, got {protocol}")
         return Peer(address, self._protection.client_properties(Listener.CONTROLLER))
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:

@@ -104,6 +104,16 @@ def test_certificates_name_nodes_and_clients(tmp_path: Path) -> None:
     assert "ssl.certificate.location" not in protect(Addresses(plain, 7), tmp_path / "plain").client_properties()
 
 
+@pytest.mark.parametrize(("security", "mechanism"), [(BY_SCRAM, "SCRAM-SHA-512"), ('protocol = "SASL_SSL"', "PLAIN")])
+def test_requests_of_ours_log_in_at_controllers(tmp_path: Path, security: str, mechanism: str) -> None:
+    """As brokers do: a test may ask a controller of a protected cluster, too."""
+    shown = protect(Addresses(loaded(tmp_path, BORN, security), 7), tmp_path / "own").client_properties("CONTROLLER")
+    assert (shown["security.protocol"], shown["sasl.mechanism"], shown["sasl.username"]) == (
+        *("SASL_SSL", mechanism),
+        "admin",
+    )
+
+
 def test_a_dynamic_quorum_is_found_by_its_servers(tmp_path: Path) -> None:
     """No node names the voters."""
     topology = loaded(tmp_path, BORN, top='quorum = "dynamic"', count=3)

@@ -138,7 +138,11 @@ class Protection:
             "ssl.endpoint.identification.algorithm": "https",
             **self._certificate(self.security.protocols[listener]),
         }
-        login = {"sasl.mechanism": MECHANISM, "sasl.username": ADMIN, "sasl.password": self.scram_password}
+        is_plain = listener == Listener.CONTROLLER and not self.security.controller_scram
+        mechanism, password = (
+            (_CONTROLLER_MECHANISM, self.plain_password) if is_plain else (MECHANISM, self.scram_password)
+        )
+        login = {"sasl.mechanism": mechanism, "sasl.username": ADMIN, "sasl.password": password}
         return self._as_a_client(listener, trust, login)
 
     def greeting_properties(self, listener: str) -> Mapping[str, str]:
