@@ -29,6 +29,8 @@ _ONE_BY_ONE, _SHUTDOWN = "K866-PROC-roll-one-by-one", "K866-FWD-controlled-shutd
 _SESSION_NS = 9_000_000_000
 """After so long the controllers take a broker for dead: leaders that move only then were not handed over."""
 _LOOKED_FOR_NS = 15_000_000_000
+AS_SOON_AS = "as soon as {} is stopped"
+"""How each violation by leaders that were not handed over ends, with the broker's name."""
 _AGREED_NS = 2_000_000_000
 """Brokers that are asked about once a second have answered by then, each in its turn."""
 
@@ -78,12 +80,12 @@ def _judge_stop(history: History, rows: ByRequirement, stop: ControlledStop, due
     led = _led(history, stop)
     logged = in_log(history, stop, due) if led else None
     if logged is not None and not logged.is_recorded:
-        expected = f"the controllers record that a leader shuts down as soon as {name} is stopped"
+        expected = f"the controllers record that a leader shuts down {AS_SOON_AS.format(name)}"
         violation = timed_violation(history, expected, "no record has it", at_ns, _event(stop.event), logged.file)
         rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
     for place, waited_ns in served.items():
         if waited_ns >= _SESSION_NS:
-            expected = f"writes to {place} are acknowledged again as soon as {name} is stopped"
+            expected = f"writes to {place} are acknowledged again {AS_SOON_AS.format(name)}"
             observed, awaited = f"none was for {span(waited_ns)}", (stop.began_ns, stop.began_ns + waited_ns)
             violation = timed_violation(history, expected, observed, at_ns, _event(stop.event), awaited=awaited)
             rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)

@@ -4,13 +4,14 @@ import re
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
-_STOPPED = re.compile(r"as soon as (\S+) is stopped$")
+_STOPPED = re.compile(AS_SOON_AS.format(r"(\S+)") + "$")
 _UNCLEAN = re.compile(
     r"Controlled shutdown request returned after \d+ms with error STALE_CONTROLLER_EPOCH"
     r"(?:(?!Controlled shutdown request returned).)*Proceeding to do an unclean shutdown",

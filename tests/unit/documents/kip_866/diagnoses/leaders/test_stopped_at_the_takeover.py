@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import event, history, znode
@@ -50,6 +51,10 @@ def test_a_broker_that_asks_the_former_controller_is_named(
         logs={"broker-0": log},
     )
     assert named(run, without_writes()) == bugs
+    assert (
+        named(run, without_writes(f"the controllers record that a leader shuts down {AS_SOON_AS.format('broker-0')}"))
+        == bugs
+    )
 
 
 def test_a_broker_that_does_not_come_up_again_is_another_defect() -> None:
