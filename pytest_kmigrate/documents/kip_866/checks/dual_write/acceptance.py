@@ -21,12 +21,9 @@ from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND
 _ALL_ADMIN = "K866-FWD-all-admin"
 _FEWEST = 2
 """Refusals that are no accident, such as of a controller that was being replaced."""
-_OF_THE_FAMILY = {
-    "CLUSTER_AUTHORIZATION_FAILED",
-    "DELEGATION_TOKEN_AUTH_DISABLED",
-    "SECURITY_DISABLED",
-    "UNSUPPORTED_VERSION",
-}
+_SWITCHED_OFF = {"DELEGATION_TOKEN_AUTH_DISABLED", "SECURITY_DISABLED"}
+"""Errors of a cluster without an authorizer, or without logins."""
+_OF_THE_FAMILY = {"CLUSTER_AUTHORIZATION_FAILED", "UNSUPPORTED_VERSION", *_SWITCHED_OFF}
 """Errors that every change of a family would get: one is enough."""
 _OF_ONE_THING = {
     "DELEGATION_TOKEN_NOT_FOUND",
@@ -75,16 +72,18 @@ def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Ver
     """Brokers in ZooKeeper mode have each kind of admin request carried out in dual write: one of each is acknowledged.
 
     Judged of changes that began while every broker that was up ran in ZooKeeper mode, under no fault. A kind of which
-    none is acknowledged violates: twice, or once by an error that every one would get. A run conforms if brokers
-    acknowledged each kind that its metadata workloads begin with; a test of its own asks for the rarer requests.
+    none is acknowledged violates: twice, or once by an error that every one would get; one that the cluster never had,
+    such as ACLs without an authorizer, leaves the run open. A run conforms if brokers acknowledged each kind that its
+    metadata workloads begin with; a test of its own asks for the rarer requests.
     """
     rows = ByRequirement("admin_requests_to_zookeeper_brokers_are_carried_out", _ALL_ADMIN)
     tried = defaultdict[str, list[Event]](list)
     for event in history.of(EventKind.METADATA_CHANGE):
         if _is_asked_of_zookeeper_brokers(history, event):
             tried[str(event.data["change"])].append(event)
+    off = {kind for kind, of in tried.items() if _is_switched_off(history, kind, of)}
     for kind, of in sorted(tried.items()):
-        if not any(map(_is_ok, of)) and _is_no_accident(of):
+        if kind not in off and not any(map(_is_ok, of)) and _is_no_accident(of):
             rows.violated(_ALL_ADMIN, _refusal(history, kind, of, "by brokers in ZooKeeper mode"), Kind.LIVENESS)
     acknowledged = {kind: sum(map(_is_ok, tried[kind])) for kind in sorted(_kinds_of_workloads(history))}
     lacking = [kind for kind, count in acknowledged.items() if not count]
@@ -108,6 +107,12 @@ def _is_asked_of_zookeeper_brokers(history: History, event: Event) -> bool:
     up = [each for each in brokers_at(history, at_ns) if each.away_ns is None]
     is_hybrid = phase_at(history, at_ns) == Phase.HYBRID.name and all(each.is_migrating for each in up)
     return is_hybrid and not faults_during(history, at_ns, event.at_ns)
+
+
+def _is_switched_off(history: History, kind: str, of: list[Event]) -> bool:
+    """Whether the cluster has nothing of the kind: each change was refused for that, and none was ever made."""
+    same = (each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("change") == kind)
+    return {_error(each) for each in of} <= _SWITCHED_OFF and not any(map(_is_ok, same))
 
 
 def _is_no_accident(of: list[Event]) -> bool:

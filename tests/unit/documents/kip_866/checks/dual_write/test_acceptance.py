@@ -142,6 +142,19 @@ def test_a_kind_that_is_never_answered_violates() -> None:
     assert of_admin(asked(*others, unanswered[0])) is Outcome.INCONCLUSIVE
 
 
+def test_what_the_cluster_never_had_is_left_out() -> None:
+    """Vacuous: without an authorizer. Violating: ACLs were made before, and can be no more."""
+    others = acknowledged(*(each for each in KINDS if each != "set-acl"))
+    refusals = [refused(at, "set-acl") for at in (7_000, 8_000)]
+    assert of_admin(asked(*others, *refusals)) is Outcome.INCONCLUSIVE
+    before = change(1_000, "set-acl", "Topic:LITERAL:a", **ACL)
+    assert of_admin(asked(before, *others, *refusals)) is Outcome.VIOLATES
+    assert (
+        of_admin(asked(*others, refused(7_000, "set-acl"), refused(8_000, "set-acl", "NOT_CONTROLLER")))
+        is Outcome.VIOLATES
+    )
+
+
 def test_what_others_acknowledge_proves_nothing() -> None:
     """Vacuous: before dual write, beside a broker in KRaft mode, or under a fault."""
     early = acknowledged(*KINDS, at_ms=3_000)
