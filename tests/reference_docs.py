@@ -2,6 +2,7 @@
 
 import enum
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -19,6 +20,7 @@ from pytest_kmigrate.analysis.schemas import TABLES
 from pytest_kmigrate.checkers.registry import general_checkers
 from pytest_kmigrate.cli import app
 from pytest_kmigrate.documents import documents
+from pytest_kmigrate.faults.schedules.schema import json_schema
 from pytest_kmigrate.model.checks import AnyChecker
 from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.protocols import CrashPoint
@@ -236,3 +238,4 @@ def _column(column: StructField) -> str:
 if __name__ == "__main__":
     for page in pages():
         (FOLDER / page).write_text(render(page))
+    (FOLDER / "schedule.schema.json").write_text(json.dumps(json_schema(), indent=2) + "\n")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.plugin.marks import nearest_mark
 
 if TYPE_CHECKING:
     from pytest_kmigrate.recording.sessions import Session
@@ -33,11 +34,13 @@ def identity_of(item: pytest.Item) -> str:
 
 def words_for(item: pytest.Item) -> tuple[str, ...]:
     """What to call pytest with: a suite of the package from anywhere, another test from where pytest was started."""
+    from pytest_kmigrate.recording.asking import PREFIX
     from pytest_kmigrate.recording.identity import module_in_suites
 
+    nightly = (f"{PREFIX}nightly",) if nearest_mark(item, "nightly") is not None else ()
     if module_in_suites(item.path):
-        return ("--pyargs", identity_of(item))
-    return (f"{os.path.relpath(item.path, item.config.invocation_params.dir)}::{_name(item)}",)
+        return ("--pyargs", identity_of(item), *nightly)
+    return (f"{os.path.relpath(item.path, item.config.invocation_params.dir)}::{_name(item)}", *nightly)
 
 
 def _module(item: pytest.Item) -> str:

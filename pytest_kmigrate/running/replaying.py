@@ -19,6 +19,8 @@ _PACKAGE = Path(pytest_kmigrate.__file__).parent
 _SUITES = "suites"
 _CARRIED = ("topology", "byteman")
 """Options as they were chosen, on the command line or in the ini file; the others are recorded by what they came to."""
+_FLAGS = ("cold", "nightly")
+"""Flags that decide whether the test runs at all, or from where."""
 
 
 def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
@@ -45,7 +47,7 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
             f"their text is in run.json (extra.byteman): write it there, then try again"
         )
     reported = [f"{PREFIX}{name}={value}" for name, value in options.items()]
-    reported += [f"{PREFIX}cold"] if "cold" in chosen else []
+    reported += [f"{PREFIX}{flag}" for flag in _FLAGS if flag in chosen]
     return [sys.executable, "-m", "pytest", *_test(header, at), *reported]
 
 

@@ -14,10 +14,10 @@ from pytest_kmigrate.topology.loading import find, load, shipped
 
 MOST_HAPPENINGS = 8
 _NIGHT = "night"
-_LONGEST_S = 600
-_MOST_OPERATIONS = 100_000
+LONGEST_S = 600
+MOST_OPERATIONS = 100_000
 _MOST_IDS = 99
-_KEYS = ("schema", "document", "topology", "starts_at", "walk", "changes_per_s", "seed", "happenings")
+KEYS = ("schema", "document", "topology", "starts_at", "walk", "changes_per_s", "seed", "happenings")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def schedule_of(line: str, walkable: Callable[[str], Walkable], mistakes: list[M
         mistakes.append(wrong("the line", "an object", data))
         return None
     before = len(mistakes)
-    _refuse_others("", data, _KEYS, mistakes)
+    _refuse_others("", data, KEYS, mistakes)
     if data.get("schema") != SCHEMA:
         mistakes.append(wrong("schema", f"{SCHEMA}", data.get("schema")))
     there = _document(data.get("document"), walkable, mistakes)
@@ -155,7 +155,7 @@ def _begin(key: str, given: object, mistakes: list[Mistake]) -> Begin:
     if moment not in get_args(Moment):
         mistakes.append(wrong(f"{key}.when", f"one of {', '.join(get_args(Moment))}", moment, get_args(Moment)))
     number = None if of is None else _whole(f"{key}.of", of, _MOST_IDS, mistakes)
-    after = _whole(f"{key}.after_operations", table.get("after_operations", 0), _MOST_OPERATIONS, mistakes)
+    after = _whole(f"{key}.after_operations", table.get("after_operations", 0), MOST_OPERATIONS, mistakes)
     return Begin(state, after, number, moment)
 
 
@@ -164,8 +164,8 @@ def _release(key: str, given: object, mistakes: list[Mistake]) -> Release:
     across = table.get("across", False)
     if not isinstance(across, bool):
         mistakes.append(wrong(f"{key}.across", "true or false", across))
-    operations = _whole(f"{key}.operations", table.get("operations", Release.operations), _MOST_OPERATIONS, mistakes)
-    at_most_s = _number(f"{key}.at_most_s", table.get("at_most_s", Release.at_most_s), _LONGEST_S, mistakes)
+    operations = _whole(f"{key}.operations", table.get("operations", Release.operations), MOST_OPERATIONS, mistakes)
+    at_most_s = _number(f"{key}.at_most_s", table.get("at_most_s", Release.at_most_s), LONGEST_S, mistakes)
     if at_most_s == 0:
         mistakes.append(wrong(f"{key}.at_most_s", "more than 0", at_most_s))
     return Release(operations, at_most_s, bool(across))

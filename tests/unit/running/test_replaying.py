@@ -1,5 +1,6 @@
 """A replay names the same test, seed, Kafka, topology and profile, wherever the suite's file is."""
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +45,17 @@ def test_the_recorded_options_are_used_again(tmp_path: Path) -> None:
         "--kmigrate-kafka=/opt/kafka", "--kmigrate-provider=process", "--kmigrate-seed=7", "--kmigrate-profile=kip-866",
         f"--kmigrate-runs={tmp_path / 'runs'}",
     ]  # fmt: skip
+
+
+def test_a_schedule_is_carried_out_again_from_what_the_run_holds(tmp_path: Path) -> None:
+    """Its line is written beside the runs, as the file that it came from may be gone."""
+    line = {"schema": 1, "document": "kip-866"}
+    reproduce = f"{HEADER.extra['reproduce']} --kmigrate-nightly"
+    header = replace(HEADER, extra={**HEADER.extra, "schedule": line, "reproduce": reproduce})
+    command = replay_command(header, tmp_path / "runs", there(tmp_path))
+    assert f"--kmigrate-schedules={tmp_path / 'runs' / 'r.jsonl'}" in command
+    assert "--kmigrate-nightly" in command
+    assert json.loads((tmp_path / "runs" / "r.jsonl").read_text()) == line
 
 
 def test_a_run_from_scratch_is_run_again_from_scratch(tmp_path: Path) -> None:
