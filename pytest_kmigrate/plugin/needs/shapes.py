@@ -7,7 +7,7 @@ marker ``topology``: numbers of nodes such as ``controllers=1``, or the whole of
 import re
 from collections.abc import Iterator
 from functools import cache
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +18,9 @@ from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.providers.choosing import OF_ONE_FILE
 from pytest_kmigrate.recording.identity import module_in_suites
 
+_BROKER = "broker"
+_NUMBERS = ((0, 1, 2), frozenset((0, 1, 2)))
+"""How ``[0, 1, 2]`` and ``{0, 1, 2}`` stand among the constants of code."""
 _BEGINNING = re.compile(r"(zookeeper|broker|combined|controller)-\d*")
 
 if TYPE_CHECKING:
@@ -55,7 +58,8 @@ def _loaded(name: str) -> "Topology":
 def _names_called(item: pytest.Item, known: set[str]) -> set[str]:
     """The nodes that the code of a test names, with that of functions and constants of its module that it uses.
 
-    A text that only begins a name, as in ``f"broker-{number}"``, is taken for all of these nodes.
+    A text that only begins a name, as in ``f"broker-{number}"``, is taken for all of these nodes, and so is a list of
+    the brokers' numbers.
     """
     named = {each for each in _names_of(getattr(item, "function", None), set()) if _BEGINNING.fullmatch(each)}
     return {node for node in known if node in named or any(node.startswith(each) for each in named - known)}
@@ -67,8 +71,15 @@ def _names_of(function: object, seen: set[object]) -> Iterator[str]:
     seen.add(function)
     named = set(names_in(function.__code__))
     yield from named
+    if any(each in _NUMBERS for each in _constants_in(function.__code__)):
+        yield f"{_BROKER}-"
     for used in (function.__globals__[each] for each in named & function.__globals__.keys()):
         if isinstance(used, FunctionType) and used.__module__ == function.__module__:
             yield from _names_of(used, seen)
         texts = used if isinstance(used, tuple) else (used,)
         yield from (text for text in texts if isinstance(text, str))
+
+
+def _constants_in(code: CodeType) -> Iterator[object]:
+    for each in code.co_consts:
+        yield from _constants_in(each) if isinstance(each, CodeType) else (each,)

@@ -50,6 +50,35 @@ def test_a_test_that_is_about_another_shape_is_not_applicable(pytester: pytest.P
     assert not (pytester.path / "reports").exists()
 
 
+def test_the_numbers_of_brokers_are_names_of_theirs(pytester: pytest.Pytester) -> None:
+    """A cluster whose brokers are counted from 1 has no broker 0, which an expectation or a helper waits for."""
+    pytester.makefile(
+        ".toml",
+        shape='name = "ids"\nkafka = "3.9.1"\n[zookeeper]\ncount = 1\n[broker]\ncount = 3\nfirst_id = 1\n'
+        "[controller]\ncount = 3\nfirst_id = 100\n",
+    )
+    pytester.makepyfile(
+        """
+        import pytest
+
+        pytestmark = pytest.mark.topology("zk1-broker3-controller3", subject=True)
+
+        def _all(): return lambda: [0, 1, 2]
+
+        def test_numbers(topology): assert _all()
+
+        def test_set(topology): assert {0, 1, 2} - {7}
+
+        def test_name(topology): assert [f"broker-{each}" for each in (5, 6)]
+
+        def test_none(topology): assert [0, 1]
+        """
+    )
+    result = pytester.runpytest_inprocess("-rs", "-p", "no:cacheprovider", "--kmigrate-topology", "shape.toml")
+    result.assert_outcomes(passed=1, skipped=3)
+    result.stdout.fnmatch_lines(["SKIPPED*not on ids: needs the nodes that it calls by name (broker-0)"])
+
+
 @pytest.mark.parametrize("wrong", ["brokers='3'", "brokers=0", "nodes=3", "subject=False", ""])
 def test_a_marker_that_holds_something_else_is_wrong_use(pytester: pytest.Pytester, wrong: str) -> None:
     """With what it may hold."""
