@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.importing import names
 from pytest_kmigrate.topology.importing.carried import stands_for, why_left
@@ -23,6 +24,9 @@ _KAFKA = (Role.BROKER, Role.COMBINED, Role.CONTROLLER)
 
 def drafted(found: Found, wish: Wish) -> Draft:
     """The draft of a topology; TopologyError when the nodes are not those of one cluster."""
+    if not found.of(Role.BROKER, Role.COMBINED):
+        text = "expected the file of a broker beside it, got none: give those of the brokers, too"
+        raise TopologyError(found.nodes[0].origin.file, [text])
     must_be_one(found)
     draft = Draft(found, wish)
     draft.notes.left += found.left

@@ -57,7 +57,7 @@ BROKER = "broker.id=1\nzookeeper.connect=z:2181\n"
             b"dataDir=/z\ndynamicConfigFile=/other",
             "dynamicConfigFile: expected the servers of the ensemble in",
         ),
-        ("a.cfg", b"dataDir=/z\nclientPort=2181", "expected [broker] or [combined]"),
+        ("a.cfg", b"dataDir=/z\nclientPort=2181", "expected the file of a broker beside it, got none"),
     ],
 )
 def test_a_file_that_is_none(tmp_path: Path, name: str, text: bytes, problem: str) -> None:
