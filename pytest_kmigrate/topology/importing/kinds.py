@@ -52,7 +52,10 @@ def found_in(sources: Sequence[Source], kind: str | None = None) -> Found:
     at = [each for source in of_use for each in documents(source)]
     if not any(map(of_kind.is_one, at)):
         raise TopologyError(of_use[0].path, [f"expected {of_kind.described}, got something else"])
-    return of_kind.found_in(at)
+    found = of_kind.found_in(at)
+    if not found.nodes:
+        raise TopologyError(of_use[0].path, ["expected the nodes of a cluster, got a count of none"])
+    return found
 
 
 def _kind_of(source: Source) -> str | None:

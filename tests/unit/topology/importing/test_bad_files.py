@@ -77,6 +77,7 @@ def test_a_file_that_is_none(tmp_path: Path, name: str, text: bytes, problem: st
         (f"{STRIMZI}  kafka: {{replicas: 1}}\n---\n{STRIMZI}  kafka: {{replicas: 1}}", "expected one Kafka resource,"),
         (STRIMZI, "spec.kafka: expected the brokers of the cluster, got nothing"),
         (f"{STRIMZI}  kafka: {{version: 3.9.1}}", "spec.kafka.replicas: expected the number of brokers, got nothing:"),
+        (f"{STRIMZI}  kafka: {{replicas: 0}}", "expected the nodes of a cluster, got a count of none"),
         (f"{STRIMZI}  kafka: {{replicas: many}}", 'spec.kafka.replicas: expected a whole number, got "many"'),
         (f"{STRIMZI}  kafka: {{replicas: '{{{{ n }}}}'}}", "expected a whole number, got a template that was not fil"),
         (f"{STRIMZI}  kafka: [a]", "spec.kafka: expected a mapping, got a list"),

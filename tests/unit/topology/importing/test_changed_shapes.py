@@ -15,7 +15,7 @@ from pytest_kmigrate.topology.importing.draft import Wish
 from pytest_kmigrate.topology.importing.importer import imported
 from tests.unit.topology.importing.test_shapes import SHAPES
 
-CHANGES = (None, [], {}, "text", "-5", "${X}", "{{ x }}", ["a"], {"a": "b"}, "a,b,,c:d", "99999999999999")
+CHANGES = (None, [], {}, "text", "0", "-5", "${X}", "{{ x }}", ["a"], {"a": "b"}, "a,b,,c:d", "99999999999999")
 SO_MANY = 30
 
 
