@@ -277,12 +277,13 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
 
     from pytest_kmigrate.cli.console import say, show
     from pytest_kmigrate.reports.ingestion.storage import is_local, local_path
+    from pytest_kmigrate.reports.pages.drawing import WORDS
 
     report = json.loads(result.report.read_text(encoding="utf-8"))
     columns = ("standing", "test", "kafka", "topology", "runs", "violating", "inconclusive")
     rows = [
         (
-            str(test["standing"]),
+            WORDS.get(str(test["standing"]), str(test["standing"])),
             _without_file(str(test["test_id"])),
             *(str(test[key]) for key in ("kafka", "topology", "runs", "violating", "inconclusive")),
         )

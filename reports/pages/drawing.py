@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from pytest_kmigrate.reports.pages.glossary import GLOSSARY
 from pytest_kmigrate.reports.summary.rows import Row, level_of, number
 
 WORDS = {
@@ -107,7 +108,9 @@ def unfolding(message: object) -> str:
 def chip(level: object, word: str | None = None) -> str:
     """A standing, outcome or decision as a small coloured label."""
     said = WORDS.get(str(level), level) if word is None else word
-    return f'<span class="chip" style="--colour: {colour(level)}">{text(said)}</span>'
+    meaning = GLOSSARY.get(str(said).lower())
+    title = f' title="{text(meaning)}"' if meaning else ""
+    return f'<span class="chip" style="--colour: {colour(level)}"{title}>{text(said)}</span>'
 
 
 def share_bar(counts: Sequence[tuple[str, int]], unread: int = 0) -> str:
@@ -258,7 +261,9 @@ def folded(title: str, content: str) -> str:
 
 def _head(name: str, *, is_number: bool, is_sorted: bool) -> str:
     css, order = ' class="number"' if is_number else "", ' aria-sort="descending"' if is_sorted else ""
-    return f'<th scope="col"{css}{order}><button type="button">{text(name)}</button></th>'
+    meaning = next((meaning for word, meaning in GLOSSARY.items() if name.lower().startswith(word)), "")
+    title = f' title="{text(meaning)}"' if meaning else ""
+    return f'<th scope="col"{css}{order}{title}><button type="button">{text(name)}</button></th>'
 
 
 def _cell(head: str, cell: Cell) -> str:

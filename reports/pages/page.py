@@ -16,6 +16,7 @@ from pytest_kmigrate.reports.site import (
     environment,
     failures,
     flakes,
+    glossary,
     growth,
     logs,
     nights,
@@ -45,6 +46,7 @@ _VIEWS: tuple[tuple[str, Callable[[Site], View]], ...] = (
     ("Compare", comparing.comparing),
     ("Set aside", nights.aside),
     ("Environment", environment.environment),
+    ("Glossary", glossary.glossary),
 )
 _PAGES: tuple[Callable[[Site], list[View]], ...] = (
     requirements.requirement_pages,

@@ -33,10 +33,12 @@ def overview(site: Site) -> View:
     """The view that a reader meets first."""
     summary = site.summary
     totals = summary["totals"]
-    shares = [(outcome.name, totals["outcomes"][outcome.name]) for outcome in sorted(Outcome, reverse=True)]
+    explained = totals["outcomes"][Outcome.VIOLATES.name] - totals["new_violations"]
+    others = [(each.name, totals["outcomes"][each.name]) for each in sorted(Outcome, reverse=True)][1:]
+    shares = [(Outcome.VIOLATES.name, totals["new_violations"]), (Word.DEFECT.name, explained), *others]
     content = "".join(
         [
-            f'<p class="outcome">{chip(totals["outcome"], totals["outcome"].replace("_", " "))}</p>',
+            f'<p class="outcome">{_outcome(totals)}</p>',
             share_bar(shares, totals["doubtful"]),
             _attention(site),
             _tiles(totals),
@@ -49,13 +51,22 @@ def overview(site: Site) -> View:
     return View("overview", summary["headline"], lead, content)
 
 
+def _outcome(totals: Totals) -> str:
+    """The worst that asks for anything: where all that is violated is known, what is open, and otherwise that."""
+    outcomes = totals["outcomes"]
+    if outcomes[Outcome.VIOLATES.name] and not totals["new_violations"]:
+        is_open = outcomes[Outcome.INCONCLUSIVE.name] or totals["doubtful"]
+        return chip(Outcome.INCONCLUSIVE.name, "INCONCLUSIVE") if is_open else chip(Word.DEFECT.name, "NOTHING NEW")
+    return chip(totals["outcome"], totals["outcome"].replace("_", " "))
+
+
 def _tiles(totals: Totals) -> str:
     outcomes = totals["outcomes"]
     tiles = [
         ("runs", totals["runs"], "", "tests"),
         ("conform", outcomes["CONFORMS"], "CONFORMS", "requirements"),
-        ("violate", outcomes["VIOLATES"], "VIOLATES", "failures"),
-        ("of these safety", totals["safety_violations"], "SAFETY", "consistency"),
+        ("new violations", totals["new_violations"], "VIOLATES", "failures"),
+        ("of these safety", totals["new_safety_violations"], "SAFETY", "consistency"),
         ("inconclusive", outcomes["INCONCLUSIVE"], "INCONCLUSIVE", "nights"),
         ("flaky tests", totals["flaky_tests"], "FLAKY", "flakes"),
         ("known defects", totals["known_defects"], "DEFECT", "causes"),

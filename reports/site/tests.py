@@ -27,9 +27,9 @@ _MOST_CONDITIONS = 12
 _HEADS = ("Kafka", "Standing", "Runs, oldest first", "Pass rate, 95 % interval", "Took: median, 90 %")
 _LEAD = (
     "Flaky means now this answer, now that under equal conditions: profile, provider, version, topology, fault, phase "
-    "and the role of what it hit. What broke, or was repaired, for good is what it is since. A safety violation is "
-    "never called flaky, and runs that are inconclusive, or in a bad night of the infrastructure, are not part of the "
-    "pass rate."
+    "and the role of what it hit. A test that broke, or was repaired, for good stands where it stood from then on. A "
+    "safety violation is never called flaky, and runs that are inconclusive, or in a bad night of the infrastructure, "
+    "are not part of the pass rate."
 )
 
 

@@ -105,6 +105,11 @@ def _found(totals: Totals) -> list[str]:
     if bad:
         return [f"{safety or new} of {answers} {how}", *known, *beside]
     runs = plural(totals["runs"], "run")
+    if 2 * silent > totals["runs"]:
+        others = (
+            f"no violation in the other {totals['runs'] - silent}" if silent < totals["runs"] else "nothing is shown"
+        )
+        return [f"{silent} of {runs} gave no answer: {others}"]
     if silent or totals["doubtful"]:
         return [f"No violation in {runs}", *beside]
     return [f"Nothing in {runs} applied to this cluster"]

@@ -1,10 +1,12 @@
 """Drawing: numbers as people read them, and nothing that could become markup."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from pytest_kmigrate.reports.pages.drawing import (
+    WORDS,
     Cell,
     amount,
     chance,
@@ -18,6 +20,7 @@ from pytest_kmigrate.reports.pages.drawing import (
     table,
     text,
 )
+from pytest_kmigrate.reports.pages.glossary import GLOSSARY
 from pytest_kmigrate.reports.summary.rows import Row
 
 
@@ -143,3 +146,12 @@ def test_a_long_message_is_cut_and_a_short_one_is_not() -> None:
     """Nobody reads a quota table in a heading, and what fits is reported whole."""
     assert cut("a" * 9, 8) == "a" * 8 + "…"
     assert cut("a" * 8, 8) == "a" * 8
+
+
+def test_words_of_the_report_are_in_the_glossary_of_the_docs() -> None:
+    """One meaning: what the page shows beside a word is what the docs say; standings and heads are among them."""
+    paper = (Path(__file__).parents[4] / "docs" / "glossary.md").read_text()
+    assert [word for word, meaning in GLOSSARY.items() if f"| {word} | {meaning} |" not in paper] == []
+    standings = ("SAFETY", "VIOLATES", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORMS")
+    assert [WORDS[each] for each in standings if WORDS[each] not in GLOSSARY] == []
+    assert 'title="now this answer' in chip("FLAKY")

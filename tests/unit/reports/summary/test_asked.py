@@ -140,3 +140,20 @@ def test_an_interval_and_the_claim_beside_it_are_one_number() -> None:
 def test_the_title_of_the_page_says_how_much() -> None:
     """It is all that a browser's tab shows."""
     assert f"0 of {len(COUNTED)} requirements were asked" in page(_summary()).partition("</title>")[0]
+
+
+def test_a_night_in_which_most_runs_gave_no_answer_says_so_first() -> None:
+    """A machine that was lost is no clean night; what little was shown comes after it."""
+    silent = [attempted(f"t{n}", "INCONCLUSIVE", "INFRA") for n in range(3)]
+    summary = summary_of({"attempts": [*silent, attempted("t", "CONFORMS")]}, ABOUT)
+    assert summary["headline"] == "3 of 4 runs gave no answer: no violation in the other 1"
+
+
+def test_a_night_of_known_defects_only_is_no_red() -> None:
+    """Headline, chip and tiles agree: nothing is new."""
+    known = attempted("t", "VIOLATES", "LIVENESS", known_bugs=["kmigrate-7"])
+    site = Site(summary_of({"attempts": [known, attempted("u", "CONFORMS")]}, ABOUT))
+    content = overview(site).content
+    assert ">NOTHING NEW</span>" in content
+    assert ">VIOLATES</span>" not in content
+    assert "<b>0</b><span>new violations</span>" in content
