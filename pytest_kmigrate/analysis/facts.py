@@ -281,7 +281,11 @@ def _spoken_for(of_verdicts: DataFrame) -> DataFrame:
     unclaimed = of_verdicts.where(~is_alike & ~F.col("standing") & (F.size("_claimed") == 0) & (F.size("about") == 0))
     each = of_verdicts.where(~is_alike).withColumn("_about", F.explode("about")).drop("outcome", "kind")
     seen = (F.col("_about.seen") > 0) | (F.col("_about.outcome") != Outcome.INCONCLUSIVE.name)
-    own = each.where(seen).select("*", "_about.requirement", "_about.outcome", "_about.kind")
+    own = (
+        each.where(seen)
+        .withColumn("known_bugs", F.coalesce("_about.known_bugs", "known_bugs"))
+        .select("*", "_about.requirement", "_about.outcome", "_about.kind")
+    )
     frames = (alike, unclaimed.withColumn("requirement", F.lit(None).cast("string")), own)
     rows = [frame.select(*columns) for frame in frames]
     return rows[0].unionByName(rows[1]).unionByName(rows[2])

@@ -1,5 +1,7 @@
 """Marts: what people look at. Flakiness, requirements, causes, consistency, durations and growth over many runs."""
 
+from collections.abc import Callable
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
@@ -153,14 +155,26 @@ def bugs(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
     seen = F.from_json(F.from_json("facts", schemas.FACTS_MAP)[SEEN_AS], schemas.FACTS_MAP)
     # Runs of version 0.1 have no such fact.
     named = named.withColumn("observed", F.coalesce(seen[F.col("bug")], "summary"))
+    by_it = F.filter("about", _is_violated_by(F.col("bug")))
+    named = named.withColumn("_violated", F.coalesce(by_it["requirement"], F.col("requirements")))
     return named.groupBy("bug", "kafka").agg(
         F.count_distinct("folder").alias("runs"),
         F.array_sort(F.collect_set("kind")).alias("kinds"),
         F.array_sort(F.collect_set("check")).alias("checks"),
-        F.array_sort(F.array_distinct(F.flatten(F.collect_list("requirements")))).alias("requirements"),
+        F.array_sort(F.array_distinct(F.flatten(F.collect_list("_violated")))).alias("requirements"),
         F.array_sort(F.collect_set("test_id")).alias("tests"),
         F.min("observed").alias("example"),
     )
+
+
+def _is_violated_by(bug: Column) -> Callable[[Column], Column]:
+    """Whether a bug explains that a requirement is violated; older folders know that of the verdict only."""
+
+    def of(about: Column) -> Column:
+        known = F.coalesce(about["known_bugs"], F.col("known_bugs"))
+        return (about["outcome"] == Outcome.VIOLATES.name) & F.array_contains(known, bug)
+
+    return of
 
 
 def consistency(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:

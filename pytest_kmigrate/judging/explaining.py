@@ -61,6 +61,7 @@ def _explained(
     failed: dict[str, str] = {}
     whole = _deviated(verdict, deviating)
     if whole:
+        verdict = verdict.about_each(_deviating_about(each, deviating) for each in verdict.about)
         ids = [each for each, _ in whole]
         facts = _with_seen(verdict.facts, whole)
         return replace(verdict, known_bugs=tuple(dict.fromkeys(ids)), causes=tuple((id_,) for id_ in ids), facts=facts)
@@ -69,6 +70,9 @@ def _explained(
     known = dict.fromkeys(id_ for _, ids in by_part for id_ in ids)
     facts = {**verdict.facts, "diagnoses_failed": failed} if failed else verdict.facts
     verdict = replace(verdict, facts=facts)
+    if not cut.unseen:
+        explaining = [(part, ids) for (_, part), ids in by_part]
+        verdict = verdict.about_each(_explained_about(each, explaining) for each in verdict.about)
     left = [part for (_, part), ids in by_part if not ids]
     if left or cut.unseen:
         return left_of(verdict, left, cut.unseen, list(known)) if known else verdict
@@ -80,6 +84,19 @@ def _explained(
 def _with_seen(facts: Mapping[str, object], seen: Sequence[tuple[str, str]]) -> dict[str, object]:
     """The facts with what was first observed of each known bug: a reader of many sees each by its own violation."""
     return {**facts, SEEN_AS: dict(reversed(seen))} if seen else dict(facts)
+
+
+def _explained_about(about: About, by_part: Sequence[tuple[Verdict, Sequence[str]]]) -> About:
+    """A requirement with what explains those of the violations that are its own."""
+    if about.outcome is not Outcome.VIOLATES:
+        return about
+    own = [ids for part, ids in by_part if not part.about or _is_violated_in(part, about.requirement)]
+    known = dict.fromkeys(each for ids in own for each in ids) if all(own) else {}
+    return replace(about, known_bugs=tuple(known))
+
+
+def _is_violated_in(part: Verdict, requirement: str) -> bool:
+    return any(each.requirement == requirement and each.outcome is Outcome.VIOLATES for each in part.about)
 
 
 def _diagnosed(
@@ -117,6 +134,12 @@ def _deviated(verdict: Verdict, deviating: Mapping[str, Sequence[Deviation]]) ->
     known = [_known_as(about, deviating.get(about.requirement, ())) for about in violated]
     seen = [pair for about, ids in zip(violated, known, strict=True) for pair in zip(ids, about.observed, strict=False)]
     return seen if all(known) else []
+
+
+def _deviating_about(about: About, deviating: Mapping[str, Sequence[Deviation]]) -> About:
+    if about.outcome is not Outcome.VIOLATES:
+        return about
+    return replace(about, known_bugs=tuple(dict.fromkeys(_known_as(about, deviating.get(about.requirement, ())))))
 
 
 def _known_as(about: About, possible: Sequence[Deviation]) -> list[str]:

@@ -39,8 +39,8 @@ def outcomes_by_requirement(verdicts: Iterable[Verdict]) -> dict[str, RowOutcome
         for about in verdict.about:
             row = found[about.requirement]
             if about.outcome is Outcome.VIOLATES:
-                row.known_as.update(of_row(about.requirement, verdict.known_bugs))
-                row.is_explained &= bool(verdict.known_bugs)
+                row.known_as.update(of_row(about.requirement, about.known_bugs))
+                row.is_explained &= bool(about.known_bugs)
             if about.is_vacuous:
                 continue
             row.checks.add(verdict.check)

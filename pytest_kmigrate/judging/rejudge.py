@@ -112,7 +112,10 @@ def _difference_by_requirement(before: Sequence[About], after: Sequence[About]) 
 
 
 def _about(about: About | None) -> str:
-    return "nothing" if about is None else f"{about.outcome.name} of {about.seen}: {about.summary}".removesuffix(": ")
+    if about is None:
+        return "nothing"
+    known_as = f" (known as: {', '.join(about.known_bugs)})" if about.known_bugs else ""
+    return f"{about.outcome.name} of {about.seen}{known_as}: {about.summary}".removesuffix(": ")
 
 
 def _short(value: object) -> str:

@@ -55,6 +55,8 @@ class About:
     """What each violation of it observed; empty where that was not kept apart, and in a verdict read back."""
     awaited: tuple[tuple[int, int] | None, ...] = field(default=(), compare=False)
     """When each of these was awaited, as in ``Violation``; empty where that is not known."""
+    known_bugs: tuple[str, ...] = ()
+    """What explains every violation of this requirement, by id; empty if anything of it is left unexplained."""
 
     @property
     def is_vacuous(self) -> bool:
@@ -116,7 +118,8 @@ class Verdict:
         seen = int(self.outcome in (Outcome.CONFORMS, Outcome.VIOLATES))
         apart = self.violations if self.count == len(self.violations) else ()
         observed, awaited = tuple(each.observed for each in apart), tuple(each.awaited for each in apart)
-        own = tuple(About(each, self.outcome, self.kind, seen, "", observed, awaited) for each in requirements)
+        known = self.known_bugs
+        own = tuple(About(each, self.outcome, self.kind, seen, "", observed, awaited, known) for each in requirements)
         return replace(self, about=(*self.about, *own))
 
     def about_each(self, about: Iterable[About]) -> "Verdict":

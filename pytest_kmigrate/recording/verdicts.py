@@ -66,7 +66,7 @@ def from_json(row: Mapping[str, Any]) -> Verdict:
     )
     if "about" not in row:
         return verdict.speaking_for(*row.get("requirements", ()))
-    return replace(verdict, about=tuple(_about(each) for each in row["about"]))
+    return replace(verdict, about=tuple(_about(each, verdict) for each in row["about"]))
 
 
 def _about_as_json(about: About) -> dict[str, Any]:
@@ -76,9 +76,16 @@ def _about_as_json(about: About) -> dict[str, Any]:
     return row
 
 
-def _about(row: Mapping[str, Any]) -> About:
+def _about(row: Mapping[str, Any], verdict: Verdict) -> About:
+    """Older folders do not keep apart which requirement is violated by which known bug."""
     kind = Kind(row["kind"]) if row["kind"] else None
-    return About(row["requirement"], Outcome[row["outcome"]], kind, row["seen"], row["summary"])
+    about = About(row["requirement"], Outcome[row["outcome"]], kind, row["seen"], row["summary"])
+    known = row.get("known_bugs")
+    return _known_by_verdict(about, verdict) if known is None else replace(about, known_bugs=tuple(known))
+
+
+def _known_by_verdict(about: About, verdict: Verdict) -> About:
+    return replace(about, known_bugs=verdict.known_bugs) if about.outcome is Outcome.VIOLATES else about
 
 
 def _violation(row: Mapping[str, Any]) -> Violation:

@@ -30,7 +30,7 @@ ROWS = [
     if each.covered_by is None and each.untestable is None
     if each.id not in {*BUG.requirements, DEVIATION.requirement}
 ]
-NEW, GREEN, OPEN, HIT, DOUBTED, UNSEEN = ROWS[:6]
+NEW, GREEN, OPEN, HIT, DOUBTED, UNSEEN, PART = ROWS[:7]
 
 
 def about(requirement: str, outcome: str, kind: str | None = None, seen: int = 1) -> Line:
@@ -53,9 +53,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     open_one, unseen = about(OPEN, "INCONCLUSIVE", "HARNESS"), about(UNSEEN, "INCONCLUSIVE", "VACUOUS", 0)
     write_run(made, "whole", [shown("a", *green, open_one, unseen)], seed=1)
     by_bug = shown("b", about(OWN, "VIOLATES", "SAFETY"), about(HIT, "VIOLATES", "SAFETY"), known=[BUG.id])
+    # Of two requirements that one check violates, the bug explains the one.
+    in_part = {**about(PART, "VIOLATES", "SAFETY"), "known_bugs": []}
+    of_two = shown("f", {**about(OWN, "VIOLATES", "SAFETY"), "known_bugs": [BUG.id]}, in_part, known=[BUG.id])
     departs = shown("c", about(DEVIATION.requirement, "VIOLATES", "SAFETY"), known=[DEVIATION.id])
     ended_by_a_bug = shown("d", about(DOUBTED, "INCONCLUSIVE", "INFRA", 0))
-    write_run(made, "hit", [by_bug, departs, ended_by_a_bug], seed=2)
+    write_run(made, "hit", [by_bug, of_two, departs, ended_by_a_bug], seed=2)
     write_run(made, "new", [shown("e", about(NEW, "VIOLATES", "LIVENESS"))], seed=3)
     for file in made.rglob("run.json"):
         header = json.loads(file.read_text())
@@ -74,6 +77,7 @@ def test_the_three_readers_agree_on_every_requirement(runs: Path, tmp_path: Path
 
     expected = {
         NEW: (Word.VIOLATION, 1, 2),
+        PART: (Word.VIOLATION, 1, 1),
         OWN: (Word.DEFECT, 1, 2),
         DEVIATION.requirement: (Word.DEPARTURE, 1, 1),
         GREEN: (Word.CONFORMS, 0, 1),

@@ -40,8 +40,11 @@ RUN_JSON = struct(
 OLDER_RUN_JSON: dict[int, dict[str, str]] = {}
 """Older versions of ``run.json`` that are still read: version -> key of today -> where it was (SQL over ``text``)."""
 
-ABOUT = ArrayType(struct(requirement=TEXT, outcome=TEXT, kind=TEXT, seen=COUNT))
-"""What a verdict says of each requirement it speaks for; ``seen`` 0: nothing that could have violated it."""
+ABOUT = ArrayType(struct(requirement=TEXT, outcome=TEXT, kind=TEXT, seen=COUNT, known_bugs=TEXTS))
+"""What a verdict says of each requirement it speaks for; ``seen`` 0: nothing that could have violated it.
+
+Older folders have no ``known_bugs`` there: those of the verdict count for each requirement that it violates.
+"""
 
 VERDICT_JSON = struct(
     check=TEXT,

@@ -238,6 +238,21 @@ def test_each_bug_shows_its_own_violation(spark: SparkSession) -> None:
     }
 
 
+def test_bugs_name_the_requirements_that_they_explain(spark: SparkSession) -> None:
+    """Of what a verdict is about, neither what another bug explains, nor what conforms; older folders have all."""
+    red = {"folder": "r1", "check": "a", "outcome": "VIOLATES", "kind": "SAFETY", "summary": "s"}
+    named = {"requirements": ["R1", "R2", "R3"], "known_bugs": ["KAFKA-1", "KAFKA-2"]}
+    outcomes = [("R1", "VIOLATES", ["KAFKA-1"]), ("R2", "VIOLATES", ["KAFKA-2"]), ("R3", "CONFORMS", [])]
+    about = [
+        {"requirement": row, "outcome": outcome, "kind": None, "seen": 1, "known_bugs": bugs}
+        for row, outcome, bugs in outcomes
+    ]
+    older = [{**each, "known_bugs": None} for each in about]
+    for its, of_one in ((about, ["R1"]), (older, ["R1", "R2"]), (None, ["R1", "R2", "R3"])):
+        reported = marts.bugs(table(spark, "verdicts", [{**red, **named, "about": its}]), _attempts(spark))
+        assert {row["bug"]: row["requirements"] for row in reported.collect()}["KAFKA-1"] == of_one
+
+
 def test_fault_effects_count_injections_and_runs(spark: SparkSession) -> None:
     """A fault injected twice in a run is two injections but one run."""
     one = {"fault": "kill", "phase": "HYBRID", "is_witnessed": True}

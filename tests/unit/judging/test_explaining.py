@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.checkers.run.steps import expectations_met
 from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.judging.judge import judged
+from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
+from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import Diagnosis
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import SEEN_AS, Kind, Verdict, Violation, conforms, violates
 from pytest_kmigrate.recording.reading import read_history
-from tests.unit.checkers.histories import event, history
+from pytest_kmigrate.recording.verdicts import as_json, from_json
+from tests.unit.checkers.histories import MS, event, history
 from tests.unit.reports.recorded_runs import faulty_run
 
 RED = violates("no_unexpected_death", Kind.SAFETY, [Violation("a", "b")])
@@ -79,6 +83,52 @@ def test_each_bug_has_its_own_first_violation() -> None:
     by = [Diagnosis("KAFKA-15605", of("two is gone")), Diagnosis("KAFKA-16121", of("one is gone"))]
     (found,) = explained(of_360(), [red], by)
     assert found.facts[SEEN_AS] == {"KAFKA-16121": "one is gone", "KAFKA-15605": "two is gone"}
+
+
+ONE, OTHER, BOTH = "K866-DW-acls", "K866-DW-quotas", "K866-DW-topic-config"
+OF_ONE = Diagnosis("KAFKA-15605", lambda _history, verdict: "acls" in verdict.summary)
+OF_OTHER = Diagnosis("KAFKA-15799", lambda _history, verdict: "quotas" in verdict.summary)
+
+
+@pytest.mark.parametrize(
+    ("diagnoses", "of_rows"),
+    [
+        ([OF_ONE, OF_OTHER], [("KAFKA-15605",), ("KAFKA-15799",), ("KAFKA-15605", "KAFKA-15799")]),
+        ([OF_ONE], [("KAFKA-15605",), (), ()]),
+        ([], [(), (), ()]),
+    ],
+    ids=["each by its own", "one is left", "both are left"],
+)
+def test_a_requirement_has_what_explains_its_own_violations(
+    diagnoses: list[Diagnosis], of_rows: list[tuple[str, ...]]
+) -> None:
+    """A verdict violates several, each by causes of its own; it is stored so, and read back."""
+    rows = ([ONE, BOTH], [OTHER, BOTH])
+    events = [unmet(5, name, *own) for name, own in zip(("acls", "quotas"), rows, strict=True)]
+    run = replace(of_360(), events=events)
+    verdict = expectations_met.judged(run, Check(expectations_met.name))
+    (found,) = explained(run, [verdict], diagnoses)
+    assert {each.requirement: each.known_bugs for each in found.about} == dict(
+        zip((ONE, OTHER, BOTH), of_rows, strict=True)
+    )
+    assert [each.known_bugs for each in from_json(as_json(found)).about] == [each.known_bugs for each in found.about]
+    said = {row: its.said for row, its in outcomes_by_requirement([found]).items()}
+    assert [said[row].known for row in (ONE, OTHER, BOTH)] == [frozenset(each) for each in of_rows]
+
+
+def unmet(at_ms: int, name: str, *own: str) -> Event:
+    """An expectation of these requirements that was not met."""
+    data = {"name": name, "expected": True, "observed": False, "met": False, "kind": "SAFETY", "within_s": 0}
+    return Event(0, at_ms * MS, EventKind.EXPECTATION, None, {**data, "took_ms": 0, "requirements": list(own)})
+
+
+def test_what_older_folders_know_of_a_verdict_is_known_of_each_requirement_that_it_violates() -> None:
+    """They do not keep it apart."""
+    red = replace(RED, known_bugs=("KAFKA-15605",)).speaking_for(ONE)
+    written = as_json(red)
+    for each in written["about"]:
+        del each["known_bugs"]
+    assert [each.known_bugs for each in from_json(written).about] == [("KAFKA-15605",)]
 
 
 @pytest.mark.parametrize("profile", ["kip-866", "kip-866-draft"])
