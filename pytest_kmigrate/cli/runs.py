@@ -156,6 +156,7 @@ def status_of(judged: "Iterable[JudgedAgain]", *, is_strict: bool = False) -> in
 def _show_coverage(found: "Coverage") -> None:
     from pytest_kmigrate.checkers.tally import Word
     from pytest_kmigrate.cli.console import notify, say, show
+    from pytest_kmigrate.judging.coverage import hidden_by_bugs
 
     rows = [(row.requirement.id, row.requirement.level, row.state, _judged_by(row)) for row in found.rows]
     show(("id", "level", "state", "judged by"), rows)
@@ -163,6 +164,8 @@ def _show_coverage(found: "Coverage") -> None:
         notify(sentence)
     counts = ", ".join(f"{found.of(word)} {word}" for word in Word if found.of(word))
     say(f"{len(found.counted)} requirements over {found.runs} run{'s' * (found.runs != 1)}: {counts}")
+    if hidden := hidden_by_bugs(found):
+        say(hidden)
 
 
 def _judged_by(row: "Covered") -> str:

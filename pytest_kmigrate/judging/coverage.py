@@ -17,6 +17,8 @@ from pytest_kmigrate.recording.reading import read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
+_MOST_HIDDEN = 5
+
 
 @dataclass
 class _Spoken:
@@ -91,6 +93,21 @@ class Coverage:
     def of(self, word: Word) -> int:
         """How many requirements stand so."""
         return sum(row.word is word for row in self.counted)
+
+    @property
+    def hidden(self) -> tuple[Covered, ...]:
+        """The requirements that runs asked for and show nothing of: known bugs of others hit each of these runs."""
+        return tuple(row for row in self.counted if row.word is Word.NOT_JUDGED and row.tally.hit_by)
+
+
+def hidden_by_bugs(found: Coverage) -> str:
+    """How many requirements known bugs of others hide, and the first of them, as a sentence; empty if there is none."""
+    rows, shown = found.hidden, ", ".join(row.requirement.id for row in found.hidden[:_MOST_HIDDEN])
+    if not rows:
+        return ""
+    more = f" and {len(rows) - _MOST_HIDDEN} more" if len(rows) > _MOST_HIDDEN else ""
+    counted = f"{len(rows)} requirement{'s' * (len(rows) > 1)}"
+    return f"nothing is shown of {counted}, as known bugs of others hit every run that asked: {shown}{more}"
 
 
 def coverage(profile: str, *runs: Path) -> Coverage:

@@ -81,6 +81,8 @@ def _verdicts(reporter: pytest.TerminalReporter, rows: Sequence[_Row]) -> None:
     worst = max(rows, key=lambda row: _WORST_LAST.index(row.outcome) if row.outcome in _WORST_LAST else 0)
     reporter.write_line("what happened, on one clock:")
     reporter.write_line(f"  {_near(worst.folder)}/timeline.html")
+    if worst.outcome == _WORST_LAST[-1]:
+        _hidden(reporter, rows)
 
 
 def _near(folder: str) -> str:
@@ -88,6 +90,15 @@ def _near(folder: str) -> str:
     here = Path.cwd()
     path = Path(folder)
     return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else folder
+
+
+def _hidden(reporter: pytest.TerminalReporter, rows: Sequence[_Row]) -> None:
+    """Say of how many requirements nothing is shown, though a test asked: pytest ends with 0 for known bugs."""
+    from pytest_kmigrate.judging.coverage import coverage, hidden_by_bugs
+
+    judged = [Path(row.folder) for row in rows if (Path(row.folder) / "run.json").is_file()]
+    if judged and (hidden := hidden_by_bugs(coverage(options_of(reporter.config).profile, *judged))):
+        reporter.write_line(hidden, yellow=True)
 
 
 def _interrupted(reporter: pytest.TerminalReporter, judged: Container[str]) -> None:

@@ -1,13 +1,20 @@
 """``--kmigrate-keep`` ends with how to reach what was kept, and says nothing without it."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from pytest_kmigrate.catalogue import all_departures, requirements
+from pytest_kmigrate.checkers.grading import graded
 from pytest_kmigrate.model.topology import SecurityProtocol
+from pytest_kmigrate.model.verdict import Kind, Violation, conforms, violates
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.providers import standing as room
 from pytest_kmigrate.providers.owned.standing import Standing
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.verdicts import write_verdicts
 
 
 class Reporter:
@@ -32,7 +39,7 @@ class Reporter:
         """A headline."""
         self.lines.append(title)
 
-    def write_line(self, line: str) -> None:
+    def write_line(self, line: str, **_colours: bool) -> None:
         """A line."""
         self.lines.append(line)
 
@@ -53,6 +60,30 @@ def test_only_clusters_of_these_runs_are_told(tmp_path: Path, monkeypatch: pytes
     assert f"let in by:         SASL_SSL as admin, with --command-config {tmp_path / 'c'}" in text
     assert "host-2" not in text
     assert plain.lines == []
+
+
+@pytest.mark.parametrize("is_shown", [False, True], ids=["hidden", "shown by another run"])
+def test_a_session_says_of_how_many_requirements_it_shows_nothing(tmp_path: Path, *, is_shown: bool) -> None:
+    """It ends with 0 where all that is red is known: a bug of another requirement hit the run that asked."""
+    row = requirements("kip-866")[0].id
+    of_another = next(each for each in all_departures() if not graded(row)(each.id).is_own)
+    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    runs = {"VIOLATES": replace(red, known_bugs=(of_another.id,)).speaking_for(row)}
+    runs |= {"CONFORMS": conforms("a", "all").speaking_for(row)} if is_shown else {}
+    reporter = Reporter(tmp_path, keep=False)
+    for outcome, verdict in runs.items():
+        folder = tmp_path / outcome
+        folder.mkdir()
+        (folder / "run.json").write_text("{}")
+        write_verdicts(RunFolder(folder), [verdict])
+        properties = [("kmigrate_outcome", outcome), ("kmigrate_run", str(folder))]
+        reporter.stats[outcome] = [SimpleNamespace(nodeid=f"t::{outcome}", user_properties=properties)]
+    summarize(reporter, is_interrupted=False)  # type: ignore[arg-type]
+    found = [line for line in reporter.lines if line.startswith("nothing is shown of 1 requirement")]
+    assert found == ([] if is_shown else [f"{HIDDEN}: {row}"])
+
+
+HIDDEN = "nothing is shown of 1 requirement, as known bugs of others hit every run that asked"
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import pytest
 
 from pytest_kmigrate.catalogue import all_departures, requirements
 from pytest_kmigrate.checkers.grading import graded
-from pytest_kmigrate.checkers.tally import Word
-from pytest_kmigrate.judging.coverage import coverage
+from pytest_kmigrate.checkers.tally import Word, exit_status
+from pytest_kmigrate.judging.coverage import coverage, hidden_by_bugs
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, Violation, conforms, inconclusive, violates
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
@@ -71,6 +72,33 @@ def test_a_row_that_only_bugs_of_other_rows_hit_names_them(tmp_path: Path) -> No
     recorded(tmp_path / "one", replace(red, known_bugs=(of_another.id,)).speaking_for(FIRST))
     (state,) = (row.state for row in coverage("kip-866", tmp_path).rows if row.requirement.id == FIRST)
     assert state == f"nothing shown, hit by {of_another.id} in 1"
+
+
+def test_what_bugs_of_others_hide_is_counted_and_is_open_for_auditors(tmp_path: Path) -> None:
+    """One that any other run shows is not hidden; without ``--strict`` the sentence is all."""
+    of_another = next(each for each in all_departures() if not graded(FIRST, SECOND)(each.id).is_own)
+    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    recorded(tmp_path / "one", replace(red, known_bugs=(of_another.id,)).speaking_for(FIRST, SECOND))
+    recorded(tmp_path / "two", conforms("a", "all").speaking_for(SECOND))
+    found = coverage("kip-866", tmp_path)
+    assert hidden_by_bugs(found) == (
+        f"nothing is shown of 1 requirement, as known bugs of others hit every run that asked: {FIRST}"
+    )
+    assert (exit_status(found.words), exit_status(found.words, is_strict=True)) == (ExitStatus.DONE, ExitStatus.OPEN)
+    recorded(tmp_path / "three", conforms("a", "all").speaking_for(FIRST))
+    shown = coverage("kip-866", tmp_path)
+    assert hidden_by_bugs(shown) == ""
+
+
+def test_many_hidden_requirements_are_counted_and_the_first_named(tmp_path: Path) -> None:
+    """A terminal has room for a few."""
+    rows = [each.id for each in requirements("kip-866") if each.covered_by is None][:8]
+    of_another = next(each for each in all_departures() if not graded(*rows)(each.id).is_own)
+    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    recorded(tmp_path / "one", replace(red, known_bugs=(of_another.id,)).speaking_for(*rows))
+    reported = hidden_by_bugs(coverage("kip-866", tmp_path))
+    assert reported.startswith("nothing is shown of 8 requirements, as known bugs of others hit every run that asked: ")
+    assert reported.endswith(f"{rows[4]} and 3 more")
 
 
 def test_a_run_without_verdicts_is_named_and_not_counted(tmp_path: Path) -> None:
