@@ -66,7 +66,13 @@ class DistributionError(EnvironmentLackError):
 
 
 class ClusterError(KmigrateError):
-    """The cluster under test did not do what was awaited; by itself no verdict about Kafka."""
+    """The cluster under test did not do what was awaited; by itself no verdict about Kafka.
+
+    ``is_recorded``: the run's history has it, as a step that failed, an expectation that was not met or a node that
+    ended. Checks judge that, and a known bug may explain it. Otherwise nothing explains that a test ended by it.
+    """
+
+    is_recorded = False
 
 
 class NodeDiedError(ClusterError):

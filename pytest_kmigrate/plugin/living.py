@@ -13,7 +13,7 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.schedules.schedule import data_of
 from pytest_kmigrate.machine.plan import plan_here
 from pytest_kmigrate.model.checks import Check, Checker
-from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
@@ -255,13 +255,18 @@ def _require_check(given: object) -> None:
         raise WrongUseError(f"verify: expected checks, such as checks.no_acked_record_lost(); got {got}")
 
 
-def known_bug_behind(item: pytest.Item) -> KnownBugError | None:
+def known_bug_behind(item: pytest.Item, end: ClusterError) -> KnownBugError | None:
     """What a test that its cluster ended before ``verify`` has met; None unless its run shows expected bugs only.
 
-    Its run is judged while the cluster stands.
+    Its run is judged while the cluster stands. An end that is not in its history is explained by no bug: it is trouble
+    of the harness, which no check has judged.
     """
     run = run_of_test(item)
-    if run is None or not _is_judged(item, run):
+    if run is None:
+        return None
+    if run.judgement is None and not end.is_recorded:
+        run.trouble("the test could not go on", end)
+    if not _is_judged(item, run) or not end.is_recorded:
         return None
     try:
         _raise_for_violations(item, run)

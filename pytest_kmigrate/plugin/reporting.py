@@ -82,12 +82,12 @@ def _error_of(item: pytest.Item, call: pytest.CallInfo[None]) -> BaseException |
 def _known_bug_behind(
     item: pytest.Item, call: pytest.CallInfo[None], error: BaseException | None
 ) -> KnownBugError | None:
-    """Judge the run of a test that its cluster ended: by a known bug, perhaps."""
+    """Judge the run of a test that its cluster ended: by a known bug, perhaps, if the run's history has that end."""
     if not isinstance(error, ClusterError) or call.when == "teardown":
         return None
     from pytest_kmigrate.plugin import living
 
-    return living.known_bug_behind(item)
+    return living.known_bug_behind(item, error)
 
 
 def _ending(report: pytest.TestReport, error: BaseException | None, bug: KnownBug | None) -> Ending:

@@ -161,6 +161,7 @@ class ProcedureDriver:
             yield
         except ClusterError as error:
             recorder.record(StepEnded(name, "failed", str(error), list(requirements) or None))
+            error.is_recorded = True
             if troubles := self._scene.cluster.machine_troubles():
                 raise EnvironmentLackError(f"{error}; {described(troubles)}") from error
             raise

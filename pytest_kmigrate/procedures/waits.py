@@ -25,3 +25,4 @@ def waited_in_vain(recorder: Recorder, name: str, error: AwaitTimeoutError, requ
             requirements=list(requirements) or None,
         )
     )
+    error.is_recorded = True

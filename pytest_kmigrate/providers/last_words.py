@@ -50,11 +50,16 @@ def machine_trouble(log: Path, since: int = 0, exit_code: int | None = None) -> 
     return found.group() if found else ""
 
 
-def death(node: str, exit_code: int | None, log: Path, since: int) -> KmigrateError:
-    """The error to raise of a node whose process ended: NodeDiedError, or EnvironmentLackError by its machine."""
+def death(node: str, exit_code: int | None, log: Path, since: int, *, is_recorded: bool = False) -> KmigrateError:
+    """The error to raise of a node whose process ended: NodeDiedError, or EnvironmentLackError by its machine.
+
+    ``is_recorded``: the history has the end as one that nobody asked for.
+    """
     if trouble := machine_trouble(log, since, exit_code):
         return EnvironmentLackError(f"{node} died with exit code {exit_code}: {trouble}; make room on this machine")
-    return NodeDiedError(node, exit_code, first_error(log, since))
+    error = NodeDiedError(node, exit_code, first_error(log, since))
+    error.is_recorded = is_recorded
+    return error
 
 
 def last_words(log: Path) -> str:

@@ -327,4 +327,5 @@ class OwnedNode:
         if not self.alive and self._around.supervision.is_lost:
             raise HarnessLostError(f"{self.name} ended with the supervisor of its cluster")
         if not self.alive:
-            raise last_words.death(self.name, self._exit_code, self.log, self._life_began)
+            is_recorded = self._ending is None
+            raise last_words.death(self.name, self._exit_code, self.log, self._life_began, is_recorded=is_recorded)

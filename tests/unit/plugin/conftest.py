@@ -65,6 +65,7 @@ class PlantedRun:
         self.scene = SimpleNamespace(cluster=SimpleNamespace(capabilities=frozenset()), recorder=self.recorder)
         self.inject = Injector(self.scene)  # type: ignore[arg-type]  # a stand-in
         self.dumps = 0
+        self.troubles: list[str] = []
         self.walked: list[Start] = []
 
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
@@ -81,6 +82,10 @@ class PlantedRun:
     def walk_to(self, start: Start) -> None:
         """Nowhere: where somebody wanted to."""
         self.walked.append(start)
+
+    def trouble(self, what: str, error: Exception) -> None:
+        """Noted, as in a run's history."""
+        self.troubles.append(f"{what}: {error}")
 
     def dump_threads(self) -> None:
         """There are none: how often somebody asked."""

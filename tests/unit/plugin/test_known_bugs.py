@@ -96,7 +96,9 @@ STUCK = """
 
     @pytest.mark.known_bug("kmigrate-1")
     def test_it(kmigrate_run):
-        raise {error}("never in sync")
+        error = {error}("never in sync")
+        error.is_recorded = True  # as of a step that failed
+        raise error
 """
 
 
@@ -143,6 +145,15 @@ def test_a_test_that_its_cluster_ended_is_expected_to_if_its_run_shows_expected_
     assert [run.dumps for run in runs] == [1]
 
 
+def test_no_bug_explains_an_end_that_no_check_has_judged(pytester: pytest.Pytester, plant: Plant) -> None:
+    """A tool that failed, or a wait of the test's own, is in no history: whatever else the run violates."""
+    runs = plant(*red_like("kmigrate-1"), kafka="3.9.1")
+    pytester.makepyfile(STUCK.replace("is_recorded = True", "is_recorded = False").format(error="ClusterError"))
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
+    result.assert_outcomes(failed=1)
+    assert [run.troubles for run in runs] == [["the test could not go on: never in sync"]]
+
+
 def test_what_ends_a_fixture_is_expected_like_what_ends_the_test(pytester: pytest.Pytester, plant: Plant) -> None:
     """A cluster may be brought into a phase before the test begins."""
     plant(*red_like("kmigrate-3"), kafka="3.9.1")
@@ -153,7 +164,9 @@ def test_what_ends_a_fixture_is_expected_like_what_ends_the_test(pytester: pytes
 
         @pytest.fixture
         def hybrid(kmigrate_run):
-            raise ClusterError("phase HYBRID: not within 180 s")
+            error = ClusterError("phase HYBRID: not within 180 s")
+            error.is_recorded = True
+            raise error
 
         def test_it(hybrid):
             pass

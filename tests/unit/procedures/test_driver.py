@@ -177,8 +177,9 @@ def test_a_step_that_failed_as_the_machine_lacked_something_names_it(stage: Stag
 
 def test_a_step_that_failed_of_itself_is_a_failed_step(stage: Stage) -> None:
     """The cluster did not do what it should."""
-    with pytest.raises(ClusterError):
+    with pytest.raises(ClusterError) as raised:
         ProcedureDriver(stage.scene, [failing(ClusterError("no leader"))]).advance_to("HIGH")
+    assert raised.value.is_recorded
     [ended] = stage.of(EventKind.STEP_ENDED)
     assert (ended.data["outcome"], ended.data["requirements"]) == ("failed", ["ROW"])
 
@@ -187,8 +188,9 @@ def test_a_step_that_failed_of_itself_is_a_failed_step(stage: Stage) -> None:
 def test_a_state_that_is_awaited_for_requirements_is_an_expectation_of_theirs(stage: Stage, rows: list[str]) -> None:
     """Without any a test that ends in such a wait violates nothing."""
     stage.view.readings = {"door": Reading("SHUT")}
-    with pytest.raises(AwaitTimeoutError):
+    with pytest.raises(AwaitTimeoutError) as raised:
         ProcedureDriver(stage.scene, [OPEN]).await_state("door", "OPEN", within_s=0, requirements=rows)
+    assert raised.value.is_recorded is bool(rows)
     assert [event.data["requirements"] for event in stage.of(EventKind.EXPECTATION)] == [rows] * bool(rows)
 
 
