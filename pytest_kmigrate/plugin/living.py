@@ -265,7 +265,7 @@ def known_bug_behind(item: pytest.Item, end: ClusterError) -> KnownBugError | No
     if run is None:
         return None
     if run.judgement is None and not end.is_recorded:
-        run.trouble("the test could not go on", end)
+        _note_trouble(run, "the test could not go on", end)
     if not _is_judged(item, run) or not end.is_recorded:
         return None
     try:
