@@ -40,7 +40,7 @@ ROW, OTHER = DEFECT.requirements[0], "K866-TEST-happy-path"
 DEPARTURE = next(each for each in deviations("kip-866") if each.class_ == "departure")
 GREEN = conforms("a", "all").speaking_for(ROW)
 RED = violates("b", Kind.SAFETY, [Violation("x", "y")]).speaking_for(ROW)
-BY_DEFECT = replace(RED, known_bugs=(DEFECT.id,))
+BY_DEFECT = replace(RED, about=(), known_bugs=(DEFECT.id,)).speaking_for(ROW)
 BY_DEPARTURE = replace(RED, about=(), known_bugs=(DEPARTURE.id,)).speaking_for(DEPARTURE.requirement)
 OPEN = inconclusive("c", Kind.HARNESS, "trouble").about_each([About(OTHER, Outcome.INCONCLUSIVE, seen=1)])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import RunHeader, Sample
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
-from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, violates
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, conforms, violates
 from pytest_kmigrate.recording.operation_parts import PartWriter, Row
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
@@ -78,11 +78,7 @@ class RecordedRun:
         self.recorder.now_ms = ms
         self.recorder.close()
         if verdicts:
-            named = [
-                replace(each, known_bugs=each.known_bugs or tuple(bugs)) if each.violations else each
-                for each in verdicts
-            ]
-            write_verdicts(self.folder, named)
+            write_verdicts(self.folder, [_known(each, bugs) if each.violations else each for each in verdicts])
         return self.folder
 
     def cut_off(self) -> RunFolder:
@@ -138,3 +134,10 @@ def inline_json(page: str) -> dict[str, object]:
     text = page.partition('<script type="application/json" id="run">')[2].partition("</script>")[0]
     content: dict[str, object] = json.loads(text)
     return content
+
+
+def _known(verdict: Verdict, bugs: Sequence[str]) -> Verdict:
+    """A verdict of which these bugs explain all, unless it has its own."""
+    known = verdict.known_bugs or tuple(bugs)
+    red = [replace(each, known_bugs=known) if each.outcome is Outcome.VIOLATES else each for each in verdict.about]
+    return replace(verdict, known_bugs=known, about=tuple(red))
