@@ -81,7 +81,7 @@ def _verdicts(reporter: pytest.TerminalReporter, rows: Sequence[_Row]) -> None:
     worst = max(rows, key=lambda row: _WORST_LAST.index(row.outcome) if row.outcome in _WORST_LAST else 0)
     reporter.write_line("what happened, on one clock:")
     reporter.write_line(f"  {_near(worst.folder)}/timeline.html")
-    if worst.outcome == _WORST_LAST[-1]:
+    if any(row.outcome in (_KNOWN, _WORST_LAST[-1]) for row in rows):
         _hidden(reporter, rows)
 
 

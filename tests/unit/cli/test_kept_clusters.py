@@ -22,6 +22,7 @@ class Reporter:
 
     def __init__(self, runs: Path, *, keep: bool) -> None:
         self.stats: dict[str, list[object]] = {}
+        self._tw = SimpleNamespace(fullwidth=200)
         self.config = self
         self.lines: list[str] = []
         self._options = {"--kmigrate-runs": str(runs), "--kmigrate-keep": keep, "--kmigrate-seed": "1"}
@@ -77,6 +78,7 @@ def test_a_session_says_of_how_many_requirements_it_shows_nothing(tmp_path: Path
         (folder / "run.json").write_text("{}")
         write_verdicts(RunFolder(folder), [verdict])
         properties = [("kmigrate_outcome", outcome), ("kmigrate_run", str(folder))]
+        properties += [("kmigrate_known", of_another.id)] if outcome == "VIOLATES" else []
         reporter.stats[outcome] = [SimpleNamespace(nodeid=f"t::{outcome}", user_properties=properties)]
     summarize(reporter, is_interrupted=False)  # type: ignore[arg-type]
     found = [line for line in reporter.lines if line.startswith("nothing is shown of 1 requirement")]

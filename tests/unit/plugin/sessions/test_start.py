@@ -12,7 +12,8 @@ def pytest_unconfigure():
     print("LOADED", *sorted(ours), *heavy)
 """
 LIGHT = (
-    "model", "model.capabilities", "model.errors", "distributions", "distributions.distribution", "providers",
+    "model", "model.capabilities", "model.errors", "model.exit_status", "model.extras", "distributions",
+    "distributions.distribution", "providers",
     "providers.choosing", "plugin", "plugin.calling", "plugin.display", "plugin.fixtures", "plugin.handing_over",
     "plugin.hooks", "plugin.identity", "plugin.marks", "plugin.options", "plugin.starting", "plugin.summary",
     "plugin.terminal",
