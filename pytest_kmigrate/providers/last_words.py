@@ -53,7 +53,7 @@ def machine_trouble(log: Path, since: int = 0, exit_code: int | None = None) -> 
 def death(node: str, exit_code: int | None, log: Path, since: int, *, is_recorded: bool = False) -> KmigrateError:
     """The error to raise of a node whose process ended: NodeDiedError, or EnvironmentLackError by its machine.
 
-    ``is_recorded``: the history has the end as one that nobody asked for.
+    ``is_recorded``: the history has this end as an unexpected one.
     """
     if trouble := machine_trouble(log, since, exit_code):
         return EnvironmentLackError(f"{node} died with exit code {exit_code}: {trouble}; make room on this machine")
