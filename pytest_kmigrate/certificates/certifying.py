@@ -1,6 +1,6 @@
 """Certifies: from a folder of runs to a signed certificate and the file of its evidence."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +9,7 @@ from pytest_kmigrate.certificates.bundle import WITHHELD, Packed, pack
 from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.envelope import sealed
 from pytest_kmigrate.certificates.evidence_of_runs import complete_runs, session_files
+from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS
 from pytest_kmigrate.certificates.judging_again import Progress, differing
 from pytest_kmigrate.certificates.keys import SigningKey, fingerprint
 from pytest_kmigrate.certificates.results import results_file, results_of
@@ -18,10 +19,12 @@ from pytest_kmigrate.certificates.statement import (
     Claims,
     EvidenceFile,
     Implementation,
+    PartResult,
     Predicate,
     Signer,
     Statement,
 )
+from pytest_kmigrate.certificates.summary import headline
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError, WrongUseError
 from pytest_kmigrate.recording.reading import read_header
@@ -35,6 +38,7 @@ _TIME_OF_RUN = len("20260301T101500")
 
 LIMITS = (
     "The vendor ran the tests; a program can invent evidence that fits together, and nothing in it shows that.",
+    "So can a program that rewrites a whole run: every stream, every digest in its events, and its logs.",
     "A run that was removed with its lines of sessions.jsonl leaves no trace: seeds and outcomes may have been chosen.",
     "Only a challenge answers that: a nonce of the reader that is newer than the build.",
     "Times are those of the vendor's clock.",
@@ -113,20 +117,29 @@ def _folders_of(runs: Path, wanted: Collection[str]) -> list[RunFolder]:
 
 
 def conclusion(claims: Claims) -> str:
-    """One sentence about the whole."""
+    """The whole in a few sentences, the grade first."""
+    return " ".join(_sentences(claims))
+
+
+def _sentences(claims: Claims) -> Iterator[str]:
     core, extended = claims.parts
-    apart = f" ({claims.apache} where known deviations conform)" if claims.apache != claims.strict else ""
-    left = sum(len(each.left_out) for each in claims.sessions)
-    cut = sum(len(each.interrupted) for each in claims.sessions)
-    missing = f" {left} noted runs are left out." if left else "" if claims.sessions else " No session was noted."
-    missing += f" Noted runs that were interrupted, so that their outcomes are unknown: {cut}." if cut else ""
-    rare = f"; tests that ran less often than the plan asks for: {len(claims.untested)}" if claims.untested else ""
-    counted = f"{sum(run.counts for run in claims.runs)} of {len(claims.runs)} runs count"
-    return (
-        f"{_artifact(claims)} on {claims.profile.id}: {claims.strict}{apart}; of {core.required} core requirements, "
-        f"those of the level MUST, {core.conforming_strict} conform ({core.conforming_apache} by the baseline of "
-        f"Apache Kafka), of {extended.required} others {extended.conforming_strict}; {counted}{rare}.{missing}"
-    )
+    named = f": {', '.join(claims.defects)}" if claims.defects and claims.grade == BUT_FOR_DEFECTS else ""
+    graded = headline(claims.grade, is_complete=not claims.missing).lower()
+    yield f"{_artifact(claims)} on {claims.profile.id}: {graded}{named}."
+    if claims.violations:
+        first = claims.violations[0]
+        yield f"{len(claims.violations)} new violations, the first by {first.check} in {first.run}: {first.summary}."
+    yield f"Of {core.required} requirements of the level MUST: {_words(core)}."
+    yield f"Of {extended.required} others: {_words(extended)}."
+    yield f"{sum(run.counts for run in claims.runs)} of {len(claims.runs)} runs count."
+    if cut := sum(len(each.interrupted) for each in claims.sessions):
+        yield f"Noted runs that were interrupted, so that their outcomes are unknown: {cut}."
+    if claims.missing:
+        yield f"Missing: {'; '.join(claims.missing)}."
+
+
+def _words(part: PartResult) -> str:
+    return ", ".join(f"{count} {word}" for word, count in part.by_word.items()) or "none"
 
 
 def too_early(issued: datetime, claims: Claims) -> str:
@@ -139,7 +152,7 @@ def too_early(issued: datetime, claims: Claims) -> str:
 
 def _artifact(claims: Claims) -> str:
     artifact, image = claims.artifact, claims.artifact.image
-    build = "" if artifact.is_release else " (a build, no release of Apache Kafka)"
+    build = "" if artifact.is_release else " (no release of Apache Kafka)"
     members = f" with members by {claims.members}" if claims.members else ""
     return f"{artifact.name}{build}" + (f" in the image {image.name}" if image else "") + members
 
@@ -151,7 +164,7 @@ def _statement(order: Order, claims: Claims, packed: Packed, signers: Sequence[S
             f"{order.runs}: {early} by the clock of this machine: set it right, then certify again"
         )
     predicate = Predicate(
-        schema_version=1,
+        schema_version=2,
         issued_at=issued.isoformat(timespec="seconds"),
         assurance="challenged" if claims.challenge else "self-run",
         limits=list(LIMITS),

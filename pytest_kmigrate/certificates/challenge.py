@@ -4,6 +4,7 @@ import hashlib
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence
 from pytest_kmigrate.certificates.statement import Challenge, Sampled
@@ -24,24 +25,28 @@ class Task:
     seed: int
 
 
-def tasks(tests: Iterable[str], nonce: str, digest: str) -> list[Task]:
-    """What a nonce asks for of one build of Kafka: five of the tests that it can run, or all if there are fewer."""
+def tasks(tests: Iterable[str], nonce: str, classes: str) -> list[Task]:
+    """What a nonce asks for of one build of Kafka: five of the tests that it can run, or all if there are fewer.
+
+    The nonce alone draws the tests, so a vendor who builds anew until they are easy ones gets the same. Seeds hang on
+    the classes of the build, too: what else is in its jars, such as a date in a manifest, changes nothing.
+    """
     if len(nonce) < _SHORTEST:
         raise WrongUseError(f"--challenge: expected a nonce of {_SHORTEST} characters or more, got {nonce!r}")
-    drawn = sorted(tests, key=lambda test: _number(nonce, digest, test, "test"))[:_TESTS]
-    return [Task(test, _number(nonce, digest, test, "seed") % _SEEDS) for test in drawn]
+    drawn = sorted(tests, key=lambda test: _number(nonce, test, "test"))[:_TESTS]
+    return [Task(test, _number(nonce, classes, test, "seed") % _SEEDS) for test in drawn]
 
 
-def answered(profile: str, nonce: str, evidence: Evidence) -> Challenge:
+def answered(profile: str, nonce: str, evidence: Evidence, runs_folder: Path) -> Challenge:
     """The runs that answer a challenge; ClusterError with the commands to make those that are missing."""
     runs = {(run.header.test_id, run.header.seed): run for run in evidence.runs if not run.departs}
-    wanted = tasks([each.test for each in evidence.possible(profile)], nonce, evidence.digest)
+    wanted = tasks([each.test for each in evidence.possible(profile)], nonce, evidence.classes or evidence.digest)
     missing = [task for task in wanted if (task.test, task.seed) not in runs]
     if missing:
-        commands = "\n".join(_command(profile, _chosen(evidence), task) for task in missing)
+        commands = "\n".join(_command(profile, _chosen(evidence), task, runs_folder) for task in missing)
         raise ClusterError(
             f"--challenge: expected runs of {len(wanted)} tests with seeds of this nonce, {len(missing)} are missing; "
-            f"make them with the same --kmigrate-runs, then certify again:\n{commands}"
+            f"make them, then certify again:\n{commands}"
         )
     found = [Sampled(test=each.test, seed=each.seed, run=runs[each.test, each.seed].header.run_id) for each in wanted]
     return Challenge(nonce=nonce, sample=found)
@@ -53,8 +58,9 @@ def _chosen(evidence: Evidence) -> str:
     return named[-1]
 
 
-def _command(profile: str, kafka: str, task: Task) -> str:
+def _command(profile: str, kafka: str, task: Task, runs_folder: Path) -> str:
     options = [f"--kmigrate-seed={task.seed}", f"--kmigrate-profile={profile}", f"--kmigrate-kafka={kafka}"]
+    options.append(f"--kmigrate-runs={runs_folder}")
     options += [f"--kmigrate-provider={RUNS_IMAGES}"] if is_image(kafka) else []
     return shlex.join(["pytest", "--pyargs", task.test, *options])
 

@@ -5,13 +5,21 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from pytest_kmigrate.catalogue import requirement, requirements
 from pytest_kmigrate.certificates.challenge import answered
-from pytest_kmigrate.certificates.counting import parts_of, rows_of, untestable
-from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence, evidence_of
+from pytest_kmigrate.certificates.counting import rows_of, untestable
+from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence, evidence_of, is_release
+from pytest_kmigrate.certificates.grading import (
+    defects_of,
+    is_red,
+    missing_of,
+    overall,
+    parts_of,
+    violations_of,
+)
 from pytest_kmigrate.certificates.statement import (
     Artifact,
     Claims,
-    Grade,
     Harness,
     Host,
     NotedSession,
@@ -20,8 +28,8 @@ from pytest_kmigrate.certificates.statement import (
     Profile,
     TestedRun,
 )
-from pytest_kmigrate.distributions.releases import known_releases, locked_release
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.coherence.header import is_called_by
 from pytest_kmigrate.judging.planning.plan import plan
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.verdict import Outcome
@@ -43,7 +51,10 @@ def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str 
     evidence = evidence_of(root, profile, kafka)
     rows = rows_of(profile, evidence)
     parts, sessions = parts_of(rows), [_noted(profile, each, evidence) for each in evidence.sessions]
-    untested = list(_untested(profile, evidence))
+    untested, findings = list(_untested(profile, evidence)), [run.finding for run in evidence.runs if run.finding]
+    violations, defects = violations_of(evidence), defects_of(rows, evidence)
+    core = [source for each in requirements(profile) if each.level == "MUST" for source in each.same_as or (each.id,)]
+    judged_as = [requirement(each).covered_by or each for each in core]
     return Claims(
         profile=Profile(id=profile, release=version("pytest-kmigrate"), plan=plan(profile).digest),
         artifact=_artifact(evidence),
@@ -55,19 +66,26 @@ def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str 
         rows=rows,
         untestable=untestable(profile),
         untested=untested,
-        runs=[_tested(each) for each in evidence.runs],
+        runs=[_tested(each, judged_as) for each in evidence.runs],
         sessions=sessions,
-        strict=_overall(parts[0].strict, sessions, untested),
-        apache=_overall(parts[0].apache, sessions, untested),
-        challenge=answered(profile, nonce, evidence) if nonce is not None else None,
+        violations=violations,
+        findings=findings,
+        defects=defects,
+        grade=overall(parts[0], violations, defects),
+        missing=missing_of(rows, sessions, untested, findings),
+        challenge=answered(profile, nonce, evidence, root) if nonce is not None else None,
     )
 
 
 def _artifact(evidence: Evidence) -> Artifact:
-    known = evidence.kafka in known_releases()
-    is_release = known and locked_release(evidence.kafka).digest() == evidence.digest
+    is_apache = is_release(evidence.kafka, evidence.digest)
     return Artifact(
-        name=f"Apache Kafka {evidence.kafka}", sha256=evidence.digest, is_release=is_release, image=evidence.image
+        name=f"Apache Kafka {evidence.kafka}" if is_apache else f"a build of Kafka {evidence.kafka}",
+        sha256=evidence.digest,
+        classes=evidence.classes,
+        also_called=list(evidence.called[1:]),
+        is_release=is_apache,
+        image=evidence.image,
     )
 
 
@@ -109,30 +127,32 @@ def _untested(profile: str, evidence: Evidence) -> Iterator[str]:
             yield f"{test.test}: {made[test.test]} of {test.runs}"
 
 
-def _tested(run: RunEvidence) -> TestedRun:
+def _tested(run: RunEvidence, core: Sequence[str]) -> TestedRun:
     return TestedRun(
         run=run.header.run_id,
         test=run.header.test_id,
         seed=run.header.seed,
         outcome=OUTCOMES[run.outcome],
-        is_known=run.is_known,
+        is_red=is_red(run, core),
         manifest=run.manifest,
         counts=not run.departs,
         reason=run.departs,
     )
 
 
-def _overall(core: Grade, sessions: Sequence[NotedSession], untested: Sequence[str]) -> Grade:
-    """The grade of the core part; without a run that a session noted or the plan asks for, or sessions, no success."""
-    is_whole = bool(sessions) and not any(each.left_out for each in sessions) and not untested
-    return core if is_whole or core != "success" else "partial"
+def _is_of(kafka: str, evidence: Evidence) -> bool:
+    """Whether a run that is noted by this name is of this software."""
+    return kafka in evidence.called or is_called_by(kafka, evidence.digest)
 
 
 def _noted(profile: str, session: RecordedSession, evidence: Evidence) -> NotedSession:
-    """Runs of another profile or Kafka are no part of this evidence, and are not missed in it."""
+    """Runs of another profile or Kafka are no part of this evidence, and are not missed in it.
+
+    The very jars of this one may have run from another folder, under another name.
+    """
     there = {run.header.run_id for run in evidence.runs}
     profiles = {profile, *document(profile).judges_runs_of}
-    own = [run for run in session.runs if run.profile in profiles and run.kafka == evidence.kafka]
+    own = [run for run in session.runs if run.profile in profiles and _is_of(run.kafka, evidence)]
     return NotedSession(
         session=session.id,
         tests=len(session.tests),

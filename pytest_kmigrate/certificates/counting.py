@@ -1,4 +1,4 @@
-"""Counts runs by requirement: outcomes under two baselines, bounds and grades."""
+"""Counts runs by requirement: outcomes under two baselines, and bounds."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.catalogue import Requirement, deviations, requirement, requirements
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence
-from pytest_kmigrate.certificates.statement import Counts, Grade, OutcomeName, Part, PartResult, Row
+from pytest_kmigrate.certificates.statement import Counts, OutcomeName, Row
 from pytest_kmigrate.checkers.grading import graded
 from pytest_kmigrate.checkers.tally import Tally, Word, tally_together
 from pytest_kmigrate.judging.outcomes import RowOutcome
@@ -40,11 +40,6 @@ def rows_of(profile: str, evidence: Evidence) -> list[Row]:
 def untestable(profile: str) -> dict[str, str]:
     """The requirements that no run can judge, with the reason."""
     return {each.id: each.untestable for each in requirements(profile) if each.untestable and not each.covered_by}
-
-
-def parts_of(rows: Sequence[Row]) -> list[PartResult]:
-    """Core and extended part, each with its grades."""
-    return [_part("core", rows), _part("extended", rows)]
 
 
 def bound(violations: int, n: int) -> str:
@@ -172,24 +167,6 @@ def _inapplicable(profile: str, sources: Sequence[str], evidence: Evidence) -> s
     if not fit or not all(lacking):
         return ""
     return not_offered(fit[0].test, lacking[0])
-
-
-def _part(part: Part, rows: Sequence[Row]) -> PartResult:
-    own = [row for row in rows if row.part == part]
-    return PartResult(
-        part=part,
-        required=len(own),
-        conforming_strict=sum(row.strict == "CONFORMS" for row in own),
-        conforming_apache=sum(row.apache == "CONFORMS" for row in own),
-        strict=_grade([row.strict for row in own]),
-        apache=_grade([row.apache for row in own]),
-    )
-
-
-def _grade(outcomes: Sequence[OutcomeName]) -> Grade:
-    if "VIOLATES" in outcomes:
-        return "failed"
-    return "success" if set(outcomes) <= {"CONFORMS"} else "partial"
 
 
 def _name(outcome: Outcome) -> OutcomeName:

@@ -6,11 +6,14 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from pytest_kmigrate.certificates.statement import ContainerImage
 from pytest_kmigrate.distributions.distribution import image_and_adapter
+from pytest_kmigrate.distributions.releases import known_releases, locked_release
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.coherence.coherence import COHERENT
 from pytest_kmigrate.judging.coherence.header import name_under_test
 from pytest_kmigrate.judging.judge import outcome_of
 from pytest_kmigrate.judging.other_documents import evidence_in
@@ -19,9 +22,9 @@ from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.judging.planning.planned import departures
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import RunHeader
-from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from pytest_kmigrate.recording.reading import digests_of, read_events, read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import SESSIONS, RecordedRun, RecordedSession, recorded_sessions
@@ -29,6 +32,8 @@ from pytest_kmigrate.recording.verdicts import stored_verdicts
 
 _STREAMS = ("history.jsonl", "metrics/", "znodes/", "operations/", "zookeeper/")
 """Files whose contents no two runs share."""
+_LOG = re.compile(r"logs/[^/]+/server\.log")
+"""What a node logged; no two runs share that either."""
 _SHA256 = re.compile("[0-9a-f]{64}")
 _REFERENCE = "the reference implementation of pytest-kmigrate"
 _MOST_SHARED = 0.5
@@ -45,16 +50,20 @@ class RunEvidence:
     manifest: str
     outcome: Outcome
     rows: Mapping[str, RowOutcome]
-    is_known: bool
-    """Whether known bugs and deviations explain each verdict that violates."""
-    streams: frozenset[str]
-    """Digests of its evidence."""
+    red: tuple[Verdict, ...]
+    """Verdicts that violate, of SAFETY or of no requirement, and that nothing known explains."""
+    known: frozenset[str]
+    """What explains the others of them."""
+    streams: Mapping[str, str]
+    """By their digests, the names of its files of evidence."""
     moments: frozenset[int]
     """When its events were recorded, in nanoseconds: two runs share hardly any."""
     departs: str = ""
     """Why it is not what the plan, or its session, has; empty if it is."""
     is_void: bool = False
-    """Whether not even its violations count: it is about other software, or there twice."""
+    """Whether not even its violations count: it ran a mutant."""
+    finding: str = ""
+    """What is wrong with its evidence; it departs then, too."""
 
     @property
     def offered(self) -> frozenset[str]:
@@ -71,6 +80,10 @@ class Evidence:
     kafka: str
     digest: str
     """SHA-256 of the software under test."""
+    called: Sequence[str] = ()
+    """What runs call that software: ``kafka`` and other names of the very same jars."""
+    classes: str = ""
+    """SHA-256 of its classes, whatever else is in its jars; empty if no run has it."""
     image: ContainerImage | None = None
     """The container image that it comes in."""
     members: str | None = None
@@ -97,10 +110,11 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
     sessions = [each for file in session_files(root) for each in recorded_sessions(file.read_bytes(), str(file))]
     noted = {run.run_id: run for each in sessions for run in each.runs}
     runs = [_read(folder, profile, noted) for folder in folders]
-    version, digest = _software(root, runs, kafka)
-    counted = tuple(_without_repetitions(_of_software(runs, version, digest)))
-    members = _members(root, profile, counted)
-    return Evidence(counted, tuple(sessions), version, digest, _image(root, counted), members)
+    digest = _software(root, runs, kafka)
+    counted = tuple(_without_repetitions(_of_software(runs, digest)))
+    named = _names(counted, digest)
+    members, image = _members(root, profile, counted), _image(root, counted)
+    return Evidence(counted, tuple(sessions), named[0], digest, named, _classes(counted), image, members)
 
 
 def complete_runs(root: Path) -> list[RunFolder]:
@@ -130,13 +144,23 @@ def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> 
         rows |= outcomes_by_requirement(evidence_in(folder, document(profile)))
     manifest = hashlib.sha256(content).hexdigest()
     digests, _ = digests_of(folder)
-    streams = {digest for name, digest in digests.items() if name.startswith(_STREAMS)} - {_EMPTY}
+    streams = {digest: name for name, digest in digests.items() if name.startswith(_STREAMS) or _LOG.fullmatch(name)}
+    streams.pop(_EMPTY, None)
     events = read_events(folder)
-    departs = "; ".join([*_unnoted(header, manifest, noted), *_from_plan(events, header)])
+    unfit = [each.summary for each in stored if each.check == COHERENT]
+    departs = "; ".join([*unfit, *_unnoted(header, manifest, noted), *_from_plan(events, header)])
     moments = frozenset(each.at_ns for each in events)
-    is_known = all(each.known_bugs for each in stored if each.outcome is Outcome.VIOLATES)
+    grave = [each for each in stored if each.outcome is Outcome.VIOLATES and _is_grave(each)]
+    red = tuple(each for each in grave if not each.known_bugs)
+    known = frozenset(bug for each in grave for bug in each.known_bugs)
+    finding = f"{header.run_id}: {unfit[0]}" if unfit else ""
     outcome = outcome_of(stored)
-    return RunEvidence(folder, header, manifest, outcome, rows, is_known, frozenset(streams), moments, departs)
+    return RunEvidence(folder, header, manifest, outcome, rows, red, known, streams, moments, departs, finding=finding)
+
+
+def _is_grave(verdict: Verdict) -> bool:
+    """Whether a violation counts whatever requirement has it: one of safety, and one that no requirement has."""
+    return verdict.kind is Kind.SAFETY or not verdict.about
 
 
 def _unnoted(header: RunHeader, manifest: str, noted: Mapping[str, RecordedRun]) -> Iterator[str]:
@@ -161,21 +185,39 @@ def _from_plan(events: Sequence[Event], header: RunHeader) -> Iterator[str]:
             ) from error
 
 
-def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tuple[str, str]:
-    """Version and digest of what is certified."""
+def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> str:
+    """The digest of what is certified: software is its jars, whatever folder they were in."""
     found = {(run.header.kafka, digest) for run in runs if (digest := _digest(run)) is not None}
-    chosen = {each for each in found if kafka in (None, each[0])}
+    chosen = {digest for name, digest in found if kafka in (None, name, digest)}
     if not chosen:
-        got = ", ".join(sorted({version for version, _ in found})) or "none that has the SHA-256 of its jars"
+        got = ", ".join(sorted({name for name, _ in found})) or "none that has the SHA-256 of its jars"
         raise WrongUseError(f"{root}: expected runs of Kafka {kafka or 'of any version'}, got {got}")
-    if len({version for version, _ in chosen}) > 1:
-        got = ", ".join(sorted({version for version, _ in chosen}))
-        raise WrongUseError(f"{root}: expected runs of one Kafka, got {got}: choose one by --kafka")
     if len(chosen) > 1:
-        version = next(iter(chosen))[0]
-        got = ", ".join(sorted(digest[:12] for _, digest in chosen))
-        raise WrongUseError(f"{root}: expected one build of Kafka {version}, got jars of several digests: {got}")
+        names = sorted({name for name, digest in found if digest in chosen})
+        if len(names) > 1:
+            got = ", ".join(names)
+            raise WrongUseError(f"{root}: expected runs of one Kafka, got {got}: choose one by --kafka")
+        got = ", ".join(sorted(digest[:12] for digest in chosen))
+        raise WrongUseError(f"{root}: expected one build of Kafka {names[0]}, got jars of several digests: {got}")
     return chosen.pop()
+
+
+def _names(runs: Sequence[RunEvidence], digest: str) -> tuple[str, ...]:
+    """What runs call these jars, the release of that name or the most frequent one first."""
+    often = Counter(run.header.kafka for run in runs)
+    return tuple(sorted(often, key=lambda name: (not is_release(name, digest), -often[name], name)))
+
+
+def is_release(kafka: str, digest: str) -> bool:
+    """Whether these are the jars of the Apache release of that name."""
+    return kafka in known_releases() and locked_release(kafka).digest() == digest
+
+
+def _classes(runs: Sequence[RunEvidence]) -> str:
+    """The digest of the classes of the software under test; empty if no run has it."""
+    found = [run.header.extra.get("distribution_classes") for run in runs]
+    named = zip(found, (name_under_test(run.header) for run in runs), strict=True)
+    return max((str(each.get(name, "")) for each, name in named if isinstance(each, dict)), default="")
 
 
 def _digest(run: RunEvidence) -> str | None:
@@ -219,30 +261,47 @@ def _image_of(run: RunEvidence) -> ContainerImage | None:
     return ContainerImage(name=name, sha256=run.header.images[own].removeprefix("sha256:"))
 
 
-def _of_software(runs: Sequence[RunEvidence], version: str, digest: str) -> Iterator[RunEvidence]:
+def _of_software(runs: Sequence[RunEvidence], digest: str) -> Iterator[RunEvidence]:
     for run in runs:
-        if run.header.kafka != version or _digest(run) != digest:
+        if _digest(run) != digest:
             continue
-        is_mutant = bool(run.header.extra.get("byteman"))
-        yield replace(run, departs="it ran a mutant (--kmigrate-byteman)", is_void=True) if is_mutant else run
+        if not run.header.extra.get("byteman"):
+            yield run
+            continue
+        # Byteman reports of its rules: without a report the words of the header excuse nothing.
+        ran_one = any(each.kind is EventKind.RULES_TOLD for each in read_events(run.folder))
+        finding = "" if ran_one else f"{run.header.run_id} is called a mutant, and no node reported of a rule"
+        yield replace(run, departs="it ran a mutant (--kmigrate-byteman)", is_void=ran_one, finding=finding)
 
 
 def _without_repetitions(runs: Iterator[RunEvidence]) -> Iterator[RunEvidence]:
-    """A run that shares evidence with an earlier one is a copy, whatever its id."""
+    """A run that shares evidence with an earlier one is a copy, or was made of it; what it violates stands."""
     owner: dict[str, str] = {}
     when: dict[int, str] = {}
+    gaps: dict[int, str] = {}
     for run in runs:
-        first = next((owner[each] for each in run.streams if each in owner), None) or _same_moments(run, when)
+        shared = sorted((name, owner[digest]) for digest, name in run.streams.items() if digest in owner)
+        first = shared[0][1] if shared else _mostly_of(run.moments, when) or _mostly_of(_gaps(run.moments), gaps)
         if first is not None:
-            yield replace(run, departs=f"it has the evidence of {first} once more", is_void=True)
+            what = f": {', '.join(name for name, _ in shared[:3])}" if shared else ": its events have the same times"
+            departs = f"it has the evidence of {first} once more{what}"
+            finding = f"{run.header.run_id}: {departs}"
+            yield replace(run, departs=departs, finding="; ".join(filter(None, (run.finding, finding))))
             continue
         owner |= dict.fromkeys(run.streams, run.header.run_id)
         when |= dict.fromkeys(run.moments, run.header.run_id)
+        gaps |= dict.fromkeys(_gaps(run.moments), run.header.run_id)
         yield run
 
 
-def _same_moments(run: RunEvidence, when: Mapping[int, str]) -> str | None:
-    """The earlier run that has most of its events at the very same nanoseconds; files of a copy may be respelled."""
-    shared = Counter(when[each] for each in run.moments if each in when)
+def _gaps(moments: frozenset[int]) -> frozenset[int]:
+    """The times between events, in nanoseconds: the same if all of them are moved by as much."""
+    ordered = sorted(moments)
+    return frozenset(after - before for before, after in pairwise(ordered))
+
+
+def _mostly_of(facts: frozenset[int], owners: Mapping[int, str]) -> str | None:
+    """The earlier run that has most of these; files of a copy may be respelled."""
+    shared = Counter(owners[each] for each in facts if each in owners)
     (first, count), *_ = shared.most_common(1) or [("", 0)]
-    return first if count > len(run.moments) * _MOST_SHARED else None
+    return first if count > len(facts) * _MOST_SHARED else None

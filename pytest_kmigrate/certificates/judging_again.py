@@ -10,7 +10,7 @@ from pytest_kmigrate.judging.coherence.coherence import COHERENT
 from pytest_kmigrate.judging.rejudge import judge_again
 from pytest_kmigrate.limits import processors
 from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError
-from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder
 
 Progress = Callable[[int, int], None]
 """Called with the number of judged runs, and of all."""
@@ -49,6 +49,8 @@ def _differences(path: Path, *, has_reports: bool) -> list[str]:
         return [f"{path.name}: expected evidence as this release records it, got {type(error).__name__}: {error}"]
     if not again.has_stored:
         return [f"{path.name}: no verdicts.jsonl: the run was never judged"]
+    if again.header.evidence < EVIDENCE:
+        return [f"{path.name}: an earlier release recorded it, without digests of logs: run its test again"]
     unsealed = [] if again.is_sealed else [f"{path.name}: its last event has no seals: record it with this release"]
     disagreeing = [verdict.summary for verdict in again.verdicts if verdict.check == COHERENT and again.differences]
     return [*unsealed, *(f"{path.name}: {each}" for each in (*disagreeing, *again.differences))]

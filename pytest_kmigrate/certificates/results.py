@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from pytest_kmigrate.certificates.envelope import opened, payload_of
-from pytest_kmigrate.certificates.statement import STATEMENT_TYPE, Grade, Statement
+from pytest_kmigrate.certificates.grading import status_of
+from pytest_kmigrate.certificates.statement import STATEMENT_TYPE, Statement
 from pytest_kmigrate.model.errors import CertificateError
+from pytest_kmigrate.model.exit_status import ExitStatus
 
 PREDICATE_TYPE = "https://in-toto.io/attestation/test-result/v0.1"
 SUFFIX = ".test-result.json"
-_RESULTS: dict[Grade, str] = {"success": "PASSED", "partial": "WARNED", "failed": "FAILED"}
+_RESULTS = {ExitStatus.DONE: "PASSED", ExitStatus.OPEN: "WARNED", ExitStatus.VIOLATED: "FAILED"}
 
 
 def results_file(certificate: Path) -> Path:
@@ -22,16 +24,15 @@ def results_file(certificate: Path) -> Path:
 
 
 def results_of(statement: Statement) -> dict[str, Any]:
-    """What follows from a certificate, by the baseline of Apache Kafka.
+    """What follows from a certificate, by its grade: it has failed if a test has, and passed if nothing is missing.
 
-    A test has failed if one of its runs violates what no known bug or deviation explains, and passed if all conform.
-    What is explained, inconclusive or does not count is a warning.
+    A test has failed if one of its runs violates what counts for the grade and nothing known explains, and passed if
+    all conform. What is explained, inconclusive or does not count is a warning.
     """
     predicate, outcomes = statement.predicate, defaultdict[str, set[str]](set)
     for run in predicate.claims.runs:
-        is_red = run.outcome == "VIOLATES" and not run.is_known
         is_passed = run.outcome == "CONFORMS" and run.counts
-        outcomes[run.test].add("VIOLATES" if is_red else "CONFORMS" if is_passed else "INCONCLUSIVE")
+        outcomes[run.test].add("VIOLATES" if run.is_red else "CONFORMS" if is_passed else "INCONCLUSIVE")
     failed = sorted(test for test, seen in outcomes.items() if "VIOLATES" in seen)
     passed = sorted(test for test, seen in outcomes.items() if seen == {"CONFORMS"})
     configuration = [
@@ -43,7 +44,7 @@ def results_of(statement: Statement) -> dict[str, Any]:
         "subject": [each.model_dump() for each in statement.subject],
         "predicateType": PREDICATE_TYPE,
         "predicate": {
-            "result": _RESULTS[predicate.claims.apache],
+            "result": _RESULTS[status_of(predicate.claims)],
             "configuration": configuration,
             "passedTests": passed,
             "warnedTests": sorted(outcomes.keys() - {*failed, *passed}),

@@ -7,12 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.errors import CertificateError
 
-SCHEMA = 1
+SCHEMA = 2
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "urn:pytest-kmigrate:certificate:v1"
+PREDICATE_TYPE = "urn:pytest-kmigrate:certificate:v2"
 
 OutcomeName = Literal["CONFORMS", "VIOLATES", "INCONCLUSIVE", "NOT_APPLICABLE"]
-Grade = Literal["success", "partial", "failed"]
+Grade = Literal["conforms", "conforms but for defects that Apache Kafka has as well", "does not conform"]
 Part = Literal["core", "extended"]
 
 
@@ -36,6 +36,10 @@ class Artifact(Model):
     name: str
     sha256: str
     """One SHA-256 over all jars."""
+    classes: str
+    """One SHA-256 over their classes, whatever else is in the jars; empty if the runs have none."""
+    also_called: list[str]
+    """Other names that runs have for these very jars, such as those of other folders."""
     is_release: bool
     """Whether these are the jars of the Apache release of that name."""
     image: ContainerImage | None = None
@@ -90,10 +94,11 @@ class PartResult(Model):
 
     part: Part
     required: int
-    conforming_strict: int
-    conforming_apache: int
-    strict: Grade
-    apache: Grade
+    by_word: dict[str, int]
+    """The number of requirements by their word."""
+    grade: Grade
+    is_complete: bool
+    """Whether each of them is decided by as many runs as the plan asks for, or does not apply."""
 
 
 class TestedRun(Model):
@@ -103,13 +108,23 @@ class TestedRun(Model):
     test: str
     seed: int
     outcome: OutcomeName
-    is_known: bool
-    """Whether known bugs and deviations explain all that it violates; true of one that violates nothing."""
+    is_red: bool
+    """Whether it violates what counts for the grade, and nothing known explains that."""
     manifest: str
     """SHA-256 of its manifest."""
     counts: bool
     reason: str
     """Why it does not count; empty if it does."""
+
+
+class Red(Model):
+    """A violation that counts for the grade whether a requirement has it or not, and that nothing known explains."""
+
+    run: str
+    test: str
+    check: str
+    kind: str
+    summary: str
 
 
 class NotedSession(Model):
@@ -197,10 +212,15 @@ class Claims(Model):
     """Tests of the plan that this Kafka can run, with fewer counted runs than it asks for."""
     runs: list[TestedRun]
     sessions: list[NotedSession]
-    strict: Grade
-    """The grade of the core part by the document alone; no success if a noted run is missing, or a test of the plan."""
-    apache: Grade
-    """The same where known deviations of Apache Kafka count as conforming."""
+    violations: list[Red]
+    """Violations by checks, of SAFETY or of no requirement, in any run, also in one that does not count."""
+    findings: list[str]
+    """What is wrong with evidence: runs that share evidence, and the like."""
+    defects: list[str]
+    """Known defects of Apache Kafka of this release that core requirements, or checks of SAFETY, met."""
+    grade: Grade
+    missing: list[str]
+    """Why the certificate is incomplete; empty: it is complete."""
     challenge: Challenge | None
 
 
@@ -232,7 +252,7 @@ class Signer(Model):
 class Predicate(Model):
     """The contents of a certificate."""
 
-    schema_version: Literal[1]
+    schema_version: Literal[2]
     issued_at: str
     assurance: Literal["self-run", "challenged"]
     limits: list[str]
@@ -258,7 +278,7 @@ class Statement(BaseModel):
 
     type: Literal["https://in-toto.io/Statement/v1"] = Field(alias="_type")
     subject: list[Subject]
-    predicate_type: Literal["urn:pytest-kmigrate:certificate:v1"] = Field(alias="predicateType")
+    predicate_type: Literal["urn:pytest-kmigrate:certificate:v2"] = Field(alias="predicateType")
     predicate: Predicate
 
     def plain(self) -> dict[str, Any]:
@@ -270,9 +290,10 @@ def statement_of(content: Any, where: str) -> Statement:
     """The statement in a payload; CertificateError names the first key that is wrong."""
     predicate = content.get("predicate") if isinstance(content, dict) else None
     schema = predicate.get("schema_version") if isinstance(predicate, dict) else None
-    if isinstance(schema, int) and schema > SCHEMA:
+    if isinstance(schema, int) and schema != SCHEMA:
+        which = "a later" if schema > SCHEMA else "an earlier"
         raise CertificateError(
-            f"{where}: schema_version: expected {SCHEMA}, got {schema}: a later release of pytest-kmigrate wrote it; "
+            f"{where}: schema_version: expected {SCHEMA}, got {schema}: {which} release of pytest-kmigrate wrote it; "
             "verify it with that one"
         )
     try:

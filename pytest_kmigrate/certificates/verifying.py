@@ -12,13 +12,14 @@ from pytest_kmigrate.certificates.bundle import packed, unpack
 from pytest_kmigrate.certificates.certifying import LIMITS, conclusion, evidence_file, too_early
 from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.envelope import opened, payload_of
+from pytest_kmigrate.certificates.grading import missing_of, overall, parts_of, status_of
 from pytest_kmigrate.certificates.judging_again import Progress, differing
 from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.results import must_follow
 from pytest_kmigrate.certificates.statement import Claims, Predicate, Statement, statement_of
 from pytest_kmigrate.judging.planning.plan import plan, with_suites
 from pytest_kmigrate.model.errors import CertificateError, ClusterError, RunFolderError, WrongUseError
-from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sources import harness_digest
 
@@ -26,7 +27,6 @@ _ANOTHER = "verify it with the pytest-kmigrate that made it, from its publisher:
 """A vendor's own copy of the harness would find its own certificate true."""
 _SKEW = timedelta(days=1)
 """How far the clocks of vendor and reader may be apart."""
-BY_GRADE = {"success": Outcome.CONFORMS, "partial": Outcome.INCONCLUSIVE, "failed": Outcome.VIOLATES}
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,9 @@ class Verified:
     open: tuple[str, ...]
     """Sentences about what was not verified, or cannot be."""
 
-    @property
-    def outcome(self) -> Outcome:
-        """The grade by the baseline of Apache Kafka; inconclusive at best while anything is open."""
-        graded = BY_GRADE[self.statement.predicate.claims.apache]
-        return max(graded, Outcome.INCONCLUSIVE) if self.open else graded
+    def status(self, *, allows_defects: bool = False) -> ExitStatus:
+        """How verifying ends: open at best while anything is open."""
+        return status_of(self.statement.predicate.claims, self.open, allows_defects=allows_defects)
 
 
 def read_certificate(file: Path) -> Statement:
@@ -53,10 +51,25 @@ def read_certificate(file: Path) -> Statement:
     artifact = predicate.claims.artifact
     if statement.subject != artifact.subject():
         raise CertificateError(f"{file}: subject: expected {artifact.name} with the digest of its claims, got another")
+    _must_agree(file, predicate.claims)
     if predicate.conclusion != conclusion(predicate.claims) or predicate.limits != list(LIMITS):
         _must_be_of_this_plan(file, predicate.claims)  # another release may conclude in other words
         raise CertificateError(f"{file}: conclusion: expected the sentences that follow from its claims, got others")
     return statement
+
+
+def _must_agree(file: Path, claims: Claims) -> None:
+    """CertificateError for a grade that does not follow from the rows beside it; no evidence is needed for that."""
+    parts = parts_of(claims.rows)
+    following = {
+        "parts": parts,
+        "grade": overall(parts[0], claims.violations, claims.defects),
+        "missing": missing_of(claims.rows, claims.sessions, claims.untested, claims.findings),
+    }
+    for key, value in following.items():
+        if getattr(claims, key) != value:
+            _must_be_of_this_plan(file, claims)  # another release may grade otherwise
+            raise CertificateError(f"{file}: claims.{key}: expected what follows from its rows, got something else")
 
 
 def verify(
@@ -182,8 +195,7 @@ def _must_be_of_this_plan(file: Path, claims: Claims) -> None:
 def _must_follow(file: Path, folder: Path, stated: Claims) -> None:
     """CertificateError names the first claim that does not follow from the evidence."""
     nonce = stated.challenge.nonce if stated.challenge else None
-    version = stated.artifact.name.removeprefix("Apache Kafka ")
-    found = claims_of(folder, stated.profile.id, kafka=version, nonce=nonce)
+    found = claims_of(folder, stated.profile.id, kafka=stated.artifact.sha256, nonce=nonce)
     difference = _first_difference("claims", stated.model_dump(), found.model_dump())
     others = {each.sha256 for each in stated.harness} - {harness_digest()}
     if difference and others:

@@ -67,6 +67,7 @@ for _command in (
     certificates.certify,
     certificates.verify,
     certificates.compare,
+    certificates.digest,
 ):
     app.command()(_command)
 app.add_typer(consumers.app, name="consumers")

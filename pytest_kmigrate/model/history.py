@@ -161,6 +161,12 @@ class RunHeader:
         return with_implied(map(str, offered)) if isinstance(offered, list) else None
 
     @property
+    def evidence(self) -> int:
+        """Which kind of evidence it has, as the recorder of its release numbers them; 0: an older folder."""
+        evidence = self.extra.get("evidence")
+        return evidence if type(evidence) is int else 0
+
+    @property
     def digests(self) -> Mapping[str, str] | None:
         """The digest of each Kafka, by the version or path that the topology has; None: the folder names none."""
         digests = self.extra.get("distribution_digests")

@@ -40,11 +40,9 @@ def streams_are_there(history: History) -> Iterator[Disagreement]:
 
 def is_whole(history: History) -> bool:
     """Whether a run of this kind of evidence came to its checks and its end, and lost no part of the harness."""
-    evidence = history.header.extra.get("evidence")
-    is_of_this = isinstance(evidence, int) and evidence >= EVIDENCE
     is_ended = bool(history.events) and history.events[-1].kind is EventKind.RUN_ENDED
     troubled = history.of(EventKind.HARNESS_TROUBLE)
-    return is_of_this and is_ended and bool(history.of(EventKind.CHECKS)) and not troubled
+    return history.header.evidence >= EVIDENCE and is_ended and bool(history.of(EventKind.CHECKS)) and not troubled
 
 
 def _unobserved(history: History, started: dict[str, Event]) -> Iterator[Disagreement]:

@@ -101,11 +101,11 @@ def name_under_test(header: RunHeader) -> str | None:
     if header.kafka in named:
         return header.kafka
     builds = [each for each in named if not SHAPE.fullmatch(each)]
-    own = builds if len(builds) == 1 else [each for each in builds if _is_called_by(header.kafka, named[each])]
+    own = builds if len(builds) == 1 else [each for each in builds if is_called_by(header.kafka, named[each])]
     return own[0] if own else None
 
 
-def _is_called_by(kafka: str, digest: str) -> bool:
+def is_called_by(kafka: str, digest: str) -> bool:
     """Whether a Kafka in reports is that of these jars: a release, or a build whose name ends with their digest."""
     if kafka in known_releases():
         return locked_release(kafka).digest() == digest

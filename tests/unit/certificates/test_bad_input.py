@@ -154,7 +154,8 @@ def test_commands_certify_and_verify(
     assert pinned(str(out.with_suffix(".key.pub"))) == key[1].removeprefix("sha256:")
     assert stat.S_IMODE(out.with_suffix(".key").stat().st_mode) == 0o600
     status, reported = command(capfd, monkeypatch, "verify", out, "--key", key[1])
-    assert (status, "verified: INCONCLUSIVE" in reported) == (3, True)
+    assert (status, "verified: its statements follow from its evidence\n" in reported) == (3, True)
+    assert reported.startswith("INCOMPLETE, so far conforms: Acme by kip-866\n")
     assert "limit: The vendor ran the tests" in reported
     assert "Acme: Apache Kafka 3.6.0, kip-866" in reported
 
@@ -165,14 +166,22 @@ BAD: dict[str, tuple[Any, tuple[str, ...], str]] = {
     "no envelope": (lambda out: out.write_bytes(b"{}\n"), (), "expected a certificate in a DSSE envelope"),
     "another file": (lambda out: out.write_bytes(b"PK\x03\x04\n"), (), "expected a certificate in a DSSE envelope"),
     "a newer schema": (
-        lambda out: sign_anew(out, lambda statement: statement["predicate"].update(schema_version=2)),
+        lambda out: sign_anew(out, lambda statement: statement["predicate"].update(schema_version=3)),
         (),
-        "schema_version: expected 1, got 2: a later release of pytest-kmigrate wrote it",
+        "schema_version: expected 2, got 3: a later release of pytest-kmigrate wrote it",
     ),
+    "an older schema": (
+        lambda out: sign_anew(out, lambda statement: statement["predicate"].update(schema_version=1)),
+        (),
+        "schema_version: expected 2, got 1: an earlier release of pytest-kmigrate wrote it",
+    ),
+    "other software": (Path.exists, ("--software", f"sha256:{'ab' * 32}"), "it is about other software"),
+    "no digest": (Path.exists, ("--software", "sha256:ab"), "expected sha256: and 64 hexadecimal digits, got"),
+    "nothing to allow": (Path.exists, ("--allow", "everything"), "--allow: expected apache-defects, got 'everything'"),
     "another statement": (
         lambda out: sign_anew(out, lambda statement: statement.update(predicateType="https://slsa.dev/provenance/v1")),
         (),
-        "predicateType: Input should be 'urn:pytest-kmigrate:certificate:v1'",
+        "predicateType: Input should be 'urn:pytest-kmigrate:certificate:v2'",
     ),
     "an unknown profile": (
         lambda out: sign_anew(

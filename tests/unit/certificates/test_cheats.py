@@ -130,7 +130,7 @@ FORGED: dict[str, tuple[Cheat, str]] = {
         "the plan has the fault kill(active-controller), but the run has no witness of it",
     ),
     "7 another seed": (old_seed, "its test, seed and start make"),
-    "8 another release": (other_release, "expected runs of one Kafka, got 3.6.0, 3.9.1"),
+    "8 another release": (other_release, f"run.json has Kafka 3.9.1 with jars of the digest {DIGEST[:12]}"),
     "8 a swapped jar": (
         lambda folder: change_header(folder, extra={"distribution_digests": {"3.6.0": "ef" * 32}}),
         "expected one build of Kafka 3.6.0, got jars of several digests",

@@ -6,12 +6,19 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.certificates.certifying import conclusion
 from pytest_kmigrate.certificates.comparison import columns, comparison_markdown, comparison_page
-from pytest_kmigrate.certificates.statement import Claims
 from pytest_kmigrate.certificates.verifying import read_certificate
 from pytest_kmigrate.model.errors import CertificateError, WrongUseError
-from tests.unit.certificates.vendors import ROW, certified, command, header_of, make_run, runs_of, sign_anew
+from tests.unit.certificates.vendors import (
+    ROW,
+    certified,
+    command,
+    graded_anew,
+    header_of,
+    make_run,
+    runs_of,
+    sign_anew,
+)
 
 
 @pytest.fixture
@@ -24,9 +31,14 @@ def two(certificate: Path) -> list[Path]:
         statement["predicate"]["implementation"] |= {"organization": "Big", "product": "<b>Blue</b>|"}
         for row in statement["predicate"]["claims"]["rows"]:
             if row["id"] == ROW:
-                row |= {"strict": "VIOLATES", "n": 1, "reason": "a record was lost", "deviations": ["dev-1"]}
-        claims = Claims.model_validate(statement["predicate"]["claims"])
-        statement["predicate"]["conclusion"] = conclusion(claims)
+                row |= {
+                    "word": "departure",
+                    "strict": "VIOLATES",
+                    "n": 1,
+                    "reason": "a record was lost",
+                    "deviations": ["dev-1"],
+                }
+        graded_anew(statement)
 
     sign_anew(other, with_less)
     return [certificate, other]

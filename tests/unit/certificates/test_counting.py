@@ -8,9 +8,10 @@ import pytest
 from pytest_kmigrate.catalogue import requirement
 from pytest_kmigrate.certificates import counting
 from pytest_kmigrate.certificates.claims import claims_of
-from pytest_kmigrate.certificates.counting import bound, parts_of, rows_of
+from pytest_kmigrate.certificates.counting import bound, rows_of
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence
-from pytest_kmigrate.certificates.statement import Counts, OutcomeName, Row
+from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, CONFORMS, DOES_NOT, overall, parts_of
+from pytest_kmigrate.certificates.statement import Counts, Red, Row
 from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.judging.outcomes import RowOutcome
 from pytest_kmigrate.model.capabilities import Capability, with_implied
@@ -22,17 +23,13 @@ from tests.unit.certificates.vendors import PLANNED, ROW, header_of, make_run, m
 LINKED = "K866-FAIL-zk-heal-catch-up"
 
 
-def row(strict: OutcomeName, apache: OutcomeName, level: str = "MUST") -> Row:
-    """A requirement of this outcome."""
+def row(word: Word, level: str = "MUST", n: int = 1) -> Row:
+    """A requirement that stands there, by one of one runs."""
     counts = Counts(conforms=1, violates=0, inconclusive=0, not_applicable=0)
-    known: list[str] = []
     part = "core" if level == "MUST" else "extended"
-    word = {"CONFORMS": "conforms", "VIOLATES": "new violation"}.get(strict, "inconclusive")
-    named = {"id": "R", "level": level, "part": part, "reason": "", "deviations": known, "known_bugs": known}
-    named["word"] = word
-    return Row.model_validate(
-        {**named, "strict": strict, "apache": apache, "counts": counts, "n": 1, "required": 1, "bound": "1"}
-    )
+    outcomes = {"strict": "INCONCLUSIVE", "apache": "INCONCLUSIVE", "counts": counts, "n": n, "required": 1}
+    named = {"id": "R", "level": level, "part": part, "reason": "", "deviations": [], "known_bugs": [], "bound": "1"}
+    return Row.model_validate({**named, **outcomes, "word": word})
 
 
 @pytest.mark.parametrize(
@@ -45,20 +42,34 @@ def test_bounds(violations: int, n: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "strict", "apache"),
+    ("rows", "grade", "is_complete"),
     [
-        ([row("CONFORMS", "CONFORMS")], "success", "success"),
-        ([row("CONFORMS", "CONFORMS"), row("VIOLATES", "CONFORMS")], "failed", "success"),
-        ([row("VIOLATES", "INCONCLUSIVE")], "failed", "partial"),
-        ([row("CONFORMS", "CONFORMS"), row("NOT_APPLICABLE", "NOT_APPLICABLE")], "partial", "partial"),
-        ([row("INCONCLUSIVE", "INCONCLUSIVE"), row("VIOLATES", "VIOLATES")], "failed", "failed"),
-        ([row("CONFORMS", "CONFORMS"), row("VIOLATES", "VIOLATES", "SHOULD")], "success", "success"),
+        ([row(Word.CONFORMS)], CONFORMS, True),
+        ([row(Word.CONFORMS), row(Word.DEPARTURE), row(Word.REMARK)], CONFORMS, True),
+        ([row(Word.CONFORMS), row(Word.DEFECT), row(Word.DEPARTURE)], BUT_FOR_DEFECTS, True),
+        ([row(Word.CONFORMS), row(Word.NOT_APPLICABLE, n=0)], CONFORMS, True),
+        ([row(Word.CONFORMS), row(Word.INCONCLUSIVE)], CONFORMS, False),
+        ([row(Word.CONFORMS, n=0)], CONFORMS, False),
+        ([row(Word.DEFECT), row(Word.NOT_JUDGED)], BUT_FOR_DEFECTS, False),
+        ([row(Word.DEFECT), row(Word.VIOLATION), row(Word.CONFORMS)], DOES_NOT, True),
+        ([row(Word.CONFORMS), row(Word.VIOLATION, "SHOULD")], CONFORMS, True),
     ],
 )
-def test_grades_of_the_core_part(rows: list[Row], strict: str, apache: str) -> None:
-    """A violation fails it, an open row makes it partial, and what is no MUST does not count."""
+def test_grades_of_the_core_part(rows: list[Row], grade: str, *, is_complete: bool) -> None:
+    """What nothing known explains decides; departures do not, nor what does not apply or is no MUST."""
     core, _ = parts_of(rows)
-    assert (core.strict, core.apache) == (strict, apache)
+    assert (core.grade, core.is_complete) == (grade, is_complete)
+
+
+@pytest.mark.parametrize(
+    ("violations", "defects", "grade"),
+    [(0, [], CONFORMS), (0, ["KAFKA-1"], BUT_FOR_DEFECTS), (1, ["KAFKA-1"], DOES_NOT)],
+)
+def test_violations_of_safety_count_without_a_requirement(violations: int, defects: list[str], grade: str) -> None:
+    """No requirement of the document has them."""
+    core, _ = parts_of([row(Word.CONFORMS)])
+    red = Red(run="r", test="t", check="one_metadata_log", kind="SAFETY", summary="two logs differ")
+    assert overall(core, [red] * violations, defects) == grade
 
 
 @pytest.mark.parametrize(("offered", "outcome"), [(["kill", "start"], "NOT_APPLICABLE"), (["links"], "INCONCLUSIVE")])
@@ -93,17 +104,17 @@ def test_what_is_about_other_releases_is_not_applicable(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("other", "grade"),
+    ("other", "is_missed"),
     [
-        ({}, "partial"),
-        ({"since": "3.6.0"}, "partial"),
-        ({"since": "3.7.0"}, "success"),
-        ({"until": "3.6.0"}, "success"),
-        ({"needs": ["thread-dumps"]}, "success"),
+        ({}, True),
+        ({"since": "3.6.0"}, True),
+        ({"since": "3.7.0"}, False),
+        ({"until": "3.6.0"}, False),
+        ({"needs": ["thread-dumps"]}, False),
     ],
 )
-def test_without_a_test_of_the_plan_there_is_no_success(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, other: dict[str, object], grade: str
+def test_without_a_test_of_the_plan_a_certificate_is_incomplete(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, other: dict[str, object], *, is_missed: bool
 ) -> None:
     """Its requirement conforms by another test; a test that neither release nor provider can run is not missed."""
     left_out = {**PLANNED, "test": f"{PLANNED['test']}_by_links", **other}
@@ -112,8 +123,8 @@ def test_without_a_test_of_the_plan_there_is_no_success(
     monkeypatch.setattr(RunEvidence, "offered", frozenset({"kill", "start"}))
     make_runs(tmp_path / "runs", 1, 2, 3)
     claims = claims_of(tmp_path / "runs", "kip-866")
-    assert (claims.strict, claims.apache) == (grade, grade)
-    assert claims.untested == ([f"{left_out['test']}: 0 of 3"] if grade == "partial" else [])
+    assert (claims.grade, bool(claims.missing)) == (CONFORMS, is_missed)
+    assert claims.untested == ([f"{left_out['test']}: 0 of 3"] if is_missed else [])
 
 
 @pytest.mark.parametrize(("runs", "outcome"), [(1, "INCONCLUSIVE"), (3, "CONFORMS")])
@@ -126,7 +137,7 @@ def test_a_remark_conforms_by_as_many_runs_as_are_planned(
     seen = {row: RowOutcome(Outcome.VIOLATES, Kind.SAFETY, {"c"}, {remark})}
     folder, none = RunFolder(tmp_path), frozenset[str]()
     listed = [
-        RunEvidence(folder, header_of(seed), "", Outcome.VIOLATES, seen, True, none, frozenset())  # noqa: FBT003
+        RunEvidence(folder, header_of(seed), "", Outcome.VIOLATES, seen, (), none, {}, frozenset())
         for seed in range(runs)
     ]
     (found,) = (each for each in rows_of("kip-866", Evidence(listed, [], "3.9.1", "")) if each.id == row)

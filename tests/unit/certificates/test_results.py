@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.certificates.certifying import conclusion
 from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.envelope import opened, payload_of, sealed
+from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, DOES_NOT
 from pytest_kmigrate.certificates.results import results_file, results_of
 from pytest_kmigrate.certificates.statement import Statement
 from pytest_kmigrate.model.errors import CertificateError
@@ -26,38 +28,39 @@ def test_what_it_states(certificate: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "counts", "is_known", "listed"),
+    ("outcomes", "counts", "is_red", "listed"),
     [
-        (["CONFORMS", "CONFORMS", "VIOLATES"], True, False, "failedTests"),
-        (["CONFORMS", "VIOLATES", "CONFORMS"], False, False, "failedTests"),
-        (["CONFORMS", "VIOLATES", "CONFORMS"], True, True, "warnedTests"),
-        (["CONFORMS", "INCONCLUSIVE", "CONFORMS"], True, True, "warnedTests"),
-        (["CONFORMS", "CONFORMS", "CONFORMS"], False, True, "warnedTests"),
-        (["CONFORMS", "CONFORMS", "CONFORMS"], True, True, "passedTests"),
+        (["CONFORMS", "CONFORMS", "VIOLATES"], True, True, "failedTests"),
+        (["CONFORMS", "VIOLATES", "CONFORMS"], False, True, "failedTests"),
+        (["CONFORMS", "VIOLATES", "CONFORMS"], True, False, "warnedTests"),
+        (["CONFORMS", "INCONCLUSIVE", "CONFORMS"], True, False, "warnedTests"),
+        (["CONFORMS", "CONFORMS", "CONFORMS"], False, False, "warnedTests"),
+        (["CONFORMS", "CONFORMS", "CONFORMS"], True, False, "passedTests"),
     ],
 )
 def test_a_test_passed_if_each_counted_run_conforms(
-    out: Path, outcomes: list[str], *, counts: bool, is_known: bool, listed: str
+    out: Path, outcomes: list[str], *, counts: bool, is_red: bool, listed: str
 ) -> None:
     """A violation stands whether its run counts or not; one that is explained, or what does not count, is a warning."""
     plain = certified(runs_of(out), out).plain()
     for run, outcome in zip(plain["predicate"]["claims"]["runs"], outcomes, strict=True):
-        run |= {"outcome": outcome, "counts": counts, "is_known": is_known}
+        run |= {"outcome": outcome, "counts": counts, "is_red": is_red and outcome == "VIOLATES"}
     predicate = results_of(Statement.model_validate(plain))["predicate"]
     assert {name: tests for name, tests in predicate.items() if name.endswith("Tests") and tests} == {listed: [TEST]}
 
 
-@pytest.mark.parametrize(("known", "is_known"), [([], False), (["K-1"], True)])
-def test_what_a_run_violates_is_known_if_all_of_it_is_explained(
-    runs: Path, known: list[str], *, is_known: bool
-) -> None:
-    """By bugs and deviations that its verdicts name."""
+@pytest.mark.parametrize(("known", "grade"), [([], DOES_NOT), (["K-1"], BUT_FOR_DEFECTS)])
+def test_a_violation_of_safety_counts_without_a_requirement(runs: Path, known: list[str], grade: str) -> None:
+    """The grade and the second statement agree; one that is known makes the middle grade."""
     verdicts = next(runs.glob("*/verdicts.jsonl"))
     first, *others = [json.loads(line) for line in verdicts.read_text().splitlines()]
-    changed = [{**first, "outcome": "VIOLATES", "kind": "SAFETY", "known_bugs": known}, *others]
+    changed = [{**first, "outcome": "VIOLATES", "kind": "SAFETY", "known_bugs": known, "about": []}, *others]
     verdicts.write_text("".join(json.dumps(line) + "\n" for line in changed))
-    (run,) = [each for each in claims_of(runs, "kip-866").runs if each.run == verdicts.parent.name]
-    assert (run.outcome, run.is_known) == ("VIOLATES", is_known)
+    claims = claims_of(runs, "kip-866")
+    (run,) = [each for each in claims.runs if each.run == verdicts.parent.name]
+    assert (run.outcome, run.is_red) == ("VIOLATES", not known)
+    assert (claims.grade, len(claims.violations), claims.defects) == (grade, int(not known), known)
+    assert first["check"] in conclusion(claims) or known
 
 
 def test_results_that_do_not_follow_are_refuted(certificate: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from pytest_kmigrate.certificates import verifying
 from pytest_kmigrate.certificates.canonical import canonical
 from pytest_kmigrate.certificates.certifying import evidence_file
+from pytest_kmigrate.certificates.grading import DOES_NOT
 from pytest_kmigrate.judging.planning import planned
 from pytest_kmigrate.model.errors import KmigrateError
 from tests.unit.certificates.vendors import (
@@ -63,8 +64,8 @@ SIGNED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "+13 no limits": (edited("limits", to=[]), "expected the sentences that follow from its claims"),
     "+14 challenged": (edited("assurance", to="challenged"), "assurance: expected what follows from its claims"),
     "+15 another subject": (other_subject, "subject: expected Apache Kafka 3.6.0 with the digest of its claims"),
-    "+16 no sessions": (edited("claims", "sessions", to=[]), "conclusion: expected the sentences"),
-    "+17 another grade": (edited("claims", "apache", to="success"), "conclusion: expected the sentences"),
+    "+16 no sessions": (edited("claims", "sessions", to=[]), "claims.missing: expected what follows from its rows"),
+    "+17 another grade": (edited("claims", "grade", to=DOES_NOT), "claims.grade: expected what follows from its rows"),
     "+18 an unknown key": (edited("claims", "rows", 0, "note", to="x"), "Extra inputs are not permitted"),
     "+19 a witness that did not sign": (
         lambda statement: statement["predicate"]["signers"].append({"role": "witness", "ed25519": "aa" * 32}),

@@ -11,15 +11,17 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.certificates.certifying import Order, certify
+from pytest_kmigrate.certificates.certifying import Order, certify, conclusion
 from pytest_kmigrate.certificates.envelope import opened, sealed
+from pytest_kmigrate.certificates.grading import missing_of, overall, parts_of
 from pytest_kmigrate.certificates.keys import SigningKey, new_key, signing_key
-from pytest_kmigrate.certificates.statement import Implementation, Statement
+from pytest_kmigrate.certificates.statement import Claims, Implementation, Statement
 from pytest_kmigrate.certificates.verifying import Verified, verify
 from pytest_kmigrate.cli import main
 from pytest_kmigrate.judging.planning import plan as plans
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.history import RunHeader
-from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
+from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder, run_id_of
 from pytest_kmigrate.recording.sessions import (
     SESSIONS,
     Session,
@@ -75,6 +77,8 @@ def header_of(seed: int, **more: Any) -> RunHeader:
             "topology_digest": shipped_with(HEADER.kafka),
             "harness_digest": harness_digest(),
             "pytest_kmigrate": "0.1.0",
+            "evidence": EVIDENCE,
+            "capabilities": sorted(Capability),
         },
     )
     return replace(header, **{"extra": header.extra, **more})
@@ -122,6 +126,19 @@ def verified(out: Path, **more: Any) -> Verified:
     public = hashlib.sha256(key_of(out.parent).public).hexdigest()
     options: dict[str, Any] = {"evidence": None, "key": public, "nonce": None, "sample": None, **more}
     return verify(out, progress=lambda *_: None, **options)
+
+
+def graded_anew(statement: dict[str, Any]) -> None:
+    """Let what follows from the rows of a statement follow from them as they are."""
+    claims = Claims.model_validate(statement["predicate"]["claims"])
+    parts = parts_of(claims.rows)
+    following = {
+        "parts": parts,
+        "grade": overall(parts[0], claims.violations, claims.defects),
+        "missing": missing_of(claims.rows, claims.sessions, claims.untested, claims.findings),
+    }
+    graded = claims.model_copy(update=following)
+    statement["predicate"] |= {"claims": graded.model_dump(), "conclusion": conclusion(graded)}
 
 
 def sign_anew(out: Path, change: Callable[[dict[str, Any]], None], *keys: SigningKey) -> None:

@@ -33,6 +33,8 @@ CHECKS: Sequence[Line] = (
 DIGEST = locked_release("3.6.0").digest()
 SOFTWARE: Line = {"distribution_digests": {"3.6.0": DIGEST}}
 KILLED = "controller-3000"
+_APART_MS = 1e-5
+"""By so much more than those of the run with the seed before, events of a run are apart."""
 
 
 def later_ms(header: RunHeader) -> int:
@@ -48,8 +50,9 @@ class _LaterRun(RecordedRun):
         self._later_ms = later_ms(header)
 
     def at(self, ms: float, kind: EventKind, node: str | None = None, **data: object) -> int:
-        """Record one event so much later."""
-        return super().at(ms + self._later_ms, kind, node, **data)
+        """Record one event so much later; no time between two events is that of another run."""
+        apart_ms = len(self.recorder.events) * self._later_ms * _APART_MS
+        return super().at(ms + self._later_ms + apart_ms, kind, node, **data)
 
 
 def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] = CHECKS) -> RunFolder:
@@ -59,7 +62,7 @@ def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] 
     """
     header = replace(header, extra={**SOFTWARE, **header.extra})
     run = _LaterRun(folder, header)
-    kafka = header.kafka
+    kafka = header.release
     for at_ms, node, role, mode in ((10, "broker-0", "broker", "zookeeper"), (20, KILLED, "controller", None)):
         run.at(at_ms, EventKind.NODE_STARTED, node, role=role, mode=mode, pid=1, kafka=kafka, incarnation=1)
         run.at(at_ms + 5, EventKind.NODE_READY, node, took_ms=5)
