@@ -51,29 +51,43 @@ def certify(
     from pytest_kmigrate.certificates.certifying import Order, evidence_file
     from pytest_kmigrate.certificates.certifying import certify as certified
     from pytest_kmigrate.certificates.grading import status_of
-    from pytest_kmigrate.certificates.keys import fingerprint, signing_key
+    from pytest_kmigrate.certificates.keys import signing_key
     from pytest_kmigrate.certificates.scanning import learn_secrets
     from pytest_kmigrate.certificates.statement import Implementation
     from pytest_kmigrate.certificates.summary import summary_of
-    from pytest_kmigrate.cli.console import say
-    from pytest_kmigrate.model.errors import WrongUseError
 
     _allowed(allow)
-    if not runs.is_dir():
-        raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
+    _must_be_folder(runs)
     learn_secrets(secrets)
     _make(out.parent)
     vendor = Implementation(organization=organization, product=product, url=url)
     order = Order(runs, profile, out, vendor, kafka, challenge)
-    evidence, issuer = evidence_file(out), _issuer(out, key)
+    evidence_file(out)  # a wrong name is an error before anything is judged
+    issuer = _issuer(out, key)
     statement = certified(order, issuer, [signing_key(each) for each in witness or ()], _bar("judged again"))
     status = status_of(statement.predicate.claims, allows_defects=_allowed(allow))
     _report(statement, summary_of(statement, status), as_json=as_json)
     if not as_json:
-        say(f"certificate: {out}")
-        say(f"evidence: {evidence}")
-        say(f"key: sha256:{fingerprint(issuer.public)}")
+        _show_files(out, issuer)
     raise typer.Exit(status)
+
+
+def _must_be_folder(runs: Path) -> None:
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    if not runs.is_dir():
+        raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
+
+
+def _show_files(out: Path, issuer: "SigningKey") -> None:
+    """What certifying has written, and whose key signed it."""
+    from pytest_kmigrate.certificates.certifying import evidence_file
+    from pytest_kmigrate.certificates.keys import fingerprint
+    from pytest_kmigrate.cli.console import say
+
+    say(f"certificate: {out}")
+    say(f"evidence: {evidence_file(out)}")
+    say(f"key: sha256:{fingerprint(issuer.public)}")
 
 
 def verify(
