@@ -48,7 +48,7 @@ def certify(
     as_json: Annotated[bool, typer.Option("--json", help=_JSON)] = False,
 ) -> None:
     """Judge runs again and sign what they show of a document, with their evidence in a second file."""
-    from pytest_kmigrate.certificates.certifying import Order, evidence_file
+    from pytest_kmigrate.certificates.certifying import Order
     from pytest_kmigrate.certificates.certifying import certify as certified
     from pytest_kmigrate.certificates.grading import status_of
     from pytest_kmigrate.certificates.keys import signing_key
@@ -56,16 +56,14 @@ def certify(
     from pytest_kmigrate.certificates.statement import Implementation
     from pytest_kmigrate.certificates.summary import summary_of
 
-    _allowed(allow)
+    allows = _allowed(allow)
     _must_be_folder(runs)
     learn_secrets(secrets)
     _make(out.parent)
     vendor = Implementation(organization=organization, product=product, url=url)
-    order = Order(runs, profile, out, vendor, kafka, challenge)
-    evidence_file(out)  # a wrong name is an error before anything is judged
-    issuer = _issuer(out, key)
+    order, issuer = Order(runs, profile, out, vendor, kafka, challenge), _issuer(out, key)
     statement = certified(order, issuer, [signing_key(each) for each in witness or ()], _bar("judged again"))
-    status = status_of(statement.predicate.claims, allows_defects=_allowed(allow))
+    status = status_of(statement.predicate.claims, allows_defects=allows)
     _report(statement, summary_of(statement, status), as_json=as_json)
     if not as_json:
         _show_files(out, issuer)
@@ -182,10 +180,15 @@ def _make(folder: Path) -> None:
 
 
 def _issuer(out: Path, key: Path | None) -> "SigningKey":
-    """The key of the vendor; without one a new one is made, or the one that was made before is used."""
+    """The key of the vendor; without one a new one is made, or the one that was made before is used.
+
+    None is made for a certificate of a wrong name.
+    """
+    from pytest_kmigrate.certificates.certifying import evidence_file
     from pytest_kmigrate.certificates.keys import new_key, signing_key
     from pytest_kmigrate.cli.console import notify
 
+    evidence_file(out)
     made = out.with_suffix(".key")
     if key is not None or made.exists():
         return signing_key(key or made)

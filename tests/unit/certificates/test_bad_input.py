@@ -1,5 +1,6 @@
 """Files and orders that no vendor made on purpose: each is refused in one sentence."""
 
+import json
 import re
 import shutil
 import stat
@@ -234,3 +235,14 @@ def test_bad_orders_are_one_sentence(
     status, reported = command(capfd, monkeypatch, "certify", runs_of(out), *words)
     assert (status, named in reported, "Traceback" in reported) == (2, True, False), reported
     assert not out.exists()
+
+
+def test_the_facts_as_json_are_those_of_the_guide(
+    certificate: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else is on standard output, and each key is in the guide."""
+    status, reported = command(capfd, monkeypatch, "verify", certificate, "--json")
+    facts = json.loads(reported)
+    assert (status, facts["exit_status"], facts["grade"], facts["is_complete"]) == (3, 3, "conforms", False)
+    guide = (Path(__file__).parents[3] / "docs" / "how-to" / "certify-my-kafka.md").read_text()
+    assert [key for key in facts if f"`{key}`" not in guide] == []
