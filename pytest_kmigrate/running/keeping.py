@@ -62,6 +62,7 @@ class Keeper:
                     line.end(error)
                 else:
                     line.end()
+        self._listening.close()
         self._file.unlink(missing_ok=True)
 
     def close(self) -> None:
