@@ -57,6 +57,12 @@ class Order:
     kafka: str | None = None
     nonce: str | None = None
 
+    def __post_init__(self) -> None:
+        """WrongUseError for a document that is none, or that another one replaced: before a key is made."""
+        if final := document(self.profile).replaced_by:
+            got = f"{self.profile}, replaced by {final}"
+            raise WrongUseError(f"--profile: expected a document in force, got {got}: take that")
+
 
 def certify(order: Order, issuer: SigningKey, witnesses: Sequence[SigningKey], progress: Progress) -> Statement:
     """Judge all runs again, pack their evidence and sign what follows from it.
@@ -64,9 +70,6 @@ def certify(order: Order, issuer: SigningKey, witnesses: Sequence[SigningKey], p
     WrongUseError when there is nothing to certify or a later text replaced the document, RunFolderError for runs whose
     verdicts do not follow from their evidence, ClusterError for a challenge without its runs.
     """
-    if final := document(order.profile).replaced_by:
-        got = f"{order.profile}, replaced by {final}"
-        raise WrongUseError(f"--profile: expected a document in force, got {got}: take that")
     evidence = evidence_file(order.out)
     _must_be_others(issuer, witnesses)
     claims = claims_of(order.runs, order.profile, kafka=order.kafka, nonce=order.nonce)

@@ -1,5 +1,6 @@
 """The command line options, each with the same key in the ini file, and what they come to."""
 
+import re
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,9 @@ import pytest
 from pytest_kmigrate.providers.choosing import OF_ONE_FILE, PROVIDERS
 
 DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
+_A_KEY = re.compile(r"""^[ \t]*["']?(kmigrate[_-][\w-]*)["']?[ \t]*=""", re.MULTILINE)
+"""A key of the ini file that is ours, in any format that pytest reads."""
+
 _MOST_DIGITS = 18
 _LONGEST_SHOWN = 80
 
@@ -95,7 +99,9 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def are_given(config: pytest.Config) -> bool:
-    """Whether any option of ours is given, on the command line or in the ini file."""
+    """Whether any option of ours is given, on the command line or in the ini file, or a key that looks like one."""
+    if _unknown_keys(config):
+        return True
     names = [*(name for name, *_ in OPTIONS), *(name for name, _ in FLAGS)]
     return any(config.getoption(f"--kmigrate-{each}") not in (None, False) or _in_file(config, each) for each in names)
 
@@ -114,6 +120,7 @@ def options_of(config: pytest.Config) -> Options:
     """The checked options; pytest.UsageError says what was expected."""
     from pytest_kmigrate.catalogue import profiles  # not at pytest's start
 
+    _require_keys(config)
     seed = _chosen(config, "seed") or ""
     provider = _chosen(config, "provider") or ""
     profile = _chosen(config, "profile") or ""
@@ -150,6 +157,32 @@ def options_of(config: pytest.Config) -> Options:
     )
 
 
+def _unknown_keys(config: pytest.Config) -> list[str]:
+    """Keys of the ini file that begin as ours do, and that no option has: pytest only warns of them."""
+    known = {key for name in (*_DEFAULTS, *dict(FLAGS)) for key in _keys(name)}
+    try:
+        content = config.inipath.read_text(encoding="utf-8") if config.inipath else ""
+    except (OSError, UnicodeDecodeError):  # which pytest has reported
+        return []
+    return sorted(set(_A_KEY.findall(content)) - known)
+
+
+def _require_keys(config: pytest.Config) -> None:
+    """pytest.UsageError for a key that is not known, or has no value: the default would test something else."""
+    for key in _unknown_keys(config):
+        import difflib
+
+        begin = len("kmigrate_")
+        near = difflib.get_close_matches(key[begin:], [*_DEFAULTS, *dict(FLAGS)], n=1)
+        meant = f'; did you mean "{key[:begin]}{near[0]}"?' if near else ": take it out, or correct it"
+        raise pytest.UsageError(f"{config.inipath}: {key}: expected a key of an option, got an unknown key{meant}")
+    for key in (key for name in _DEFAULTS for key in _keys(name)):
+        if _value(config, key, is_flag=False) == "":
+            raise pytest.UsageError(
+                f"{config.inipath}: {key}: expected a value, got none; leave the key out for the default"
+            )
+
+
 def _shard(text: str) -> tuple[int, int]:
     """Which machine of how many; pytest.UsageError for anything but I/N, with I from 1 to N."""
     first, slash, last = text.partition("/")
@@ -163,7 +196,9 @@ def _words(command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
-        raise pytest.UsageError(f"--kmigrate-member: expected a command; got {command!r}: {error}") from error
+        from pytest_kmigrate.redaction import redacted
+
+        raise pytest.UsageError(f"--kmigrate-member: expected a command; got {redacted(command)!r}: {error}") from error
     if words and shutil.which(words[0]) is None:
         raise pytest.UsageError(f"--kmigrate-member: expected a program that is there; got {words[0]!r}")
     return words

@@ -198,6 +198,16 @@ BAD: dict[str, tuple[Any, tuple[str, ...], str]] = {
 }
 
 
+def test_a_document_that_is_none_leaves_no_key(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused before anything is made."""
+    words = ("certify", runs_of(out), "--profile", "kip-1", "--out", out)
+    status, reported = command(capfd, monkeypatch, *words)
+    assert (status, "got 'kip-1'" in reported, "a new key" in reported) == (2, True, False)
+    assert not out.with_suffix(".key").exists()
+
+
 @pytest.mark.parametrize("wrong", BAD)
 def test_bad_input_is_one_sentence(
     certificate: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wrong: str

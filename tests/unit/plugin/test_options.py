@@ -37,6 +37,45 @@ def test_a_wrong_option_is_told_in_one_sentence(
 
 
 @pytest.mark.parametrize(
+    ("line", "reported"),
+    [
+        (
+            "kmigrate_sed = 3",
+            '*tox.ini: kmigrate_sed: expected a key of an option, got an unknown key; did you mean "kmigrate_seed"?',
+        ),
+        (
+            "kmigrate-kep = true",
+            '*kmigrate-kep: expected a key of an option, got an unknown key; did you mean "kmigrate-keep"?',
+        ),
+        (
+            "kmigrate_xyzzy = 1",
+            "*kmigrate_xyzzy: expected a key of an option, got an unknown key: take it out, or correct it",
+        ),
+        (
+            "kmigrate_provider =",
+            "*tox.ini: kmigrate_provider: expected a value, got none; leave the key out for the default",
+        ),
+    ],
+)
+def test_a_key_of_the_ini_file_that_is_none_is_refused(pytester: pytest.Pytester, line: str, reported: str) -> None:
+    """The default would be tested instead of what was meant; pytest itself only warns."""
+    pytester.makeini(f"[pytest]\n{line}\n")
+    pytester.makepyfile("def test_it(cluster): pass")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--collect-only")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {reported}"])
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_a_secret_in_a_command_that_is_none_is_not_repeated(pytester: pytest.Pytester) -> None:
+    """The terminal of a CI is read by many."""
+    result = pytester.runpytest_inprocess("--kmigrate-member", "member --password hunter2-x 'open")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "hunter2-x" not in result.stderr.str()
+    result.stderr.fnmatch_lines(["ERROR: --kmigrate-member: expected a command; got *hidden:*: No closing quotation"])
+
+
+@pytest.mark.parametrize(
     ("content", "wrong"),
     [
         (b"", "is none"),
