@@ -20,6 +20,10 @@ __all__ = ["Distribution", "resolve"]
 
 
 _SHOWN_OF_DIGEST = 8
+_AGAIN = (
+    "Fetch it again: kmigrate fetch {version} --to ANOTHER_FOLDER; if the change is yours, remove {file}: "
+    "the folder is then a build of its own"
+)
 
 
 def resolve(kafka: str, *, progress: Progress, archive: bool = True) -> Distribution:
@@ -55,7 +59,7 @@ def _unpacked(kafka: str, progress: Progress) -> Distribution:
     jars = tuple(sorted(libs.glob("*.jar")))
     if (folder / MANIFEST_FILE).is_file():
         manifest = parsed((folder / MANIFEST_FILE).read_bytes(), str(folder / MANIFEST_FILE))
-        verify_once(manifest, libs, f"Fetch it again: kmigrate fetch {manifest.version} --to ANOTHER_FOLDER")
+        verify_once(manifest, libs, _AGAIN.format(version=manifest.version, file=folder / MANIFEST_FILE))
         return _named(folder, manifest.version, jars, manifest.digest())
     _must_be_jars(jars)
     sums = zip((jar.name for jar in jars), sha256_of_all(jars), strict=True)
