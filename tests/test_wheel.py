@@ -17,6 +17,7 @@ from tests.test_house_rules import ROOT, checked_in
 
 PACKAGE = "pytest_kmigrate"
 LINKED = ("suites", "fixtures", "topologies", "reports")
+BESIDE_DOCS = ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE")
 LEFT_BY_RUNS = ("reports/runs/night/run-1/history.jsonl", "reports/analysis/night/index.html")
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 OFFLINE = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation")
@@ -78,10 +79,37 @@ def test_a_wheel_has_all_of_the_package_and_nothing_else(released: dict[str, Pat
     """Suites, fixtures, topologies and reports travel by their links; what runs left beside them stays at home."""
     within = (Path(PACKAGE, name) if name.parts[0] in LINKED else name for name in checked_in())
     expected = {str(path) for path in within if path.parts[0] == PACKAGE and path.name not in LINKED}
+    expected |= {f"{PACKAGE}/{path}" for path in checked_in() if path.parts[0] == "docs" or str(path) in BESIDE_DOCS}
     for kind in ("wheel", "wheel of the sdist"):
         names = ZipFile(released[kind]).namelist()
         assert sorted({name for name in names if ".dist-info/" not in name} ^ expected) == [], kind
         assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names), kind
+
+
+def test_a_wheel_is_the_same_twice(released: dict[str, Path]) -> None:
+    """Built of the tree at another time in another folder, or of the sdist: the same bytes."""
+    assert released["wheel"].read_bytes() == released["wheel of the sdist"].read_bytes()
+
+
+def test_no_link_of_a_page_leads_out_of_the_wheel(released: dict[str, Path], tmp_path: Path) -> None:
+    """A user without a checkout reads them all."""
+    ZipFile(released["wheel"]).extractall(tmp_path)
+    pages = [*(tmp_path / PACKAGE / "docs").rglob("*.md"), *(tmp_path / PACKAGE / name for name in BESIDE_DOCS[:-1])]
+    link = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)")
+    broken = [
+        f"{page.name}: {to}"
+        for page in pages
+        for to in link.findall(page.read_text())
+        if not (page.parent / to).exists()
+    ]
+    assert broken == []
+
+
+def test_commands_of_the_pages_need_no_checkout() -> None:
+    """Suites are named by their modules; a target of make stands where developers read."""
+    pages = [ROOT / "docs" / "bugs-found.md", *(ROOT / "docs" / "how-to").glob("*.md"), ROOT / "docs" / "tutorial.md"]
+    commands = re.compile(r"^(?:\$ |    )(?:pytest suites/|make ).*$", re.MULTILINE)
+    assert [f"{page.name}: {each}" for page in pages for each in commands.findall(page.read_text())] == []
 
 
 def test_the_sdist_has_the_pages_and_nothing_that_runs_left(released: dict[str, Path]) -> None:
@@ -112,4 +140,6 @@ def test_a_vendor_runs_tests_and_the_command(python: Python, tmp_path: Path) -> 
     tested = python("-m", "pytest", "-q", "-p", "no:cacheprovider", str(own), cwd=own)
     assert tested.returncode == 0, tested.stdout + tested.stderr
     assert re.search(r"^2\d passed", tested.stdout, re.MULTILINE)
+    (said,) = python("-m", f"{PACKAGE}.cli", "docs").stdout.splitlines()
+    assert Path(said, "how-to", "install.md").is_file()
     assert re.fullmatch(r"pytest-kmigrate \d+\.\d+\.\d+\n", python("-m", f"{PACKAGE}.cli", "--version").stdout)

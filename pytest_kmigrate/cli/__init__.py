@@ -59,6 +59,7 @@ for _command in (
     clusters.gc,
     attaching.attach,
     machine.fetch,
+    machine.docs,
     bugs.bugs,
     runs.requirements,
     runs.judge,

@@ -1,4 +1,4 @@
-"""Commands about this machine: ``doctor`` and ``fetch``."""
+"""Commands about this machine: ``doctor``, ``docs`` and ``fetch``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +23,14 @@ def doctor(
     if lacking:
         notify(f"this machine lacks: {', '.join(lacking)}; the command for each is above")
         raise typer.Exit(4)
+
+
+def docs() -> None:
+    """Print the folder of the documentation of this version."""
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.machine.pages import folder_of_docs
+
+    say(str(folder_of_docs()))
 
 
 def fetch(
