@@ -2,6 +2,7 @@
 
 import logging
 import os
+import pwd
 import signal
 import sys
 import threading
@@ -156,7 +157,7 @@ def settings(master: str | None, *, is_small: bool, writes_here: bool = True) ->
     is_here = master is not None and master.startswith("local")
     if is_here:
         chosen = chosen | (_LOCAL_ONLY if is_small else {**_LOCAL_ONLY, **_MUCH_ON_THIS_MACHINE})
-        chosen = chosen | (_WRITES_HERE if writes_here else {}) | _without_a_home()
+        chosen = chosen | (_WRITES_HERE if writes_here else {})
     if is_small:
         chosen = chosen | {**_SMALL, **_SMALL_FROM_THE_START}
         chosen = chosen | {"spark.driver.extraJavaOptions": _SMALL_JVM + _SMALL_HEAP * is_here}
@@ -164,15 +165,6 @@ def settings(master: str | None, *, is_small: bool, writes_here: bool = True) ->
         unpacking = "".join(f' "{option}"' for option in unpacking_in(cache_dir()))
         chosen = chosen | {"spark.driver.extraJavaOptions": chosen.get("spark.driver.extraJavaOptions", "") + unpacking}
     return {name: value for name, value in chosen.items() if value}
-
-
-def _without_a_home() -> dict[str, str]:
-    """Spark wants a folder in the user's home even where it fetches nothing; a user of a container may have no home."""
-    try:
-        Path.home()
-    except RuntimeError:
-        return {"spark.jars.ivy": str(cache_dir() / "spark-ivy")}
-    return {}
 
 
 def hurry(spark: SparkSession) -> None:
@@ -220,6 +212,11 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
             )
         session = SparkSession(SparkContext(conf=conf, gateway=launched))
     except (PySparkRuntimeError, Py4JError) as error:
+        if not _has_a_name():
+            raise EnvironmentLackError(
+                f"Spark: expected a user with a name, as Hadoop asks for it; user {os.getuid()} has no entry in "
+                "/etc/passwd: add one, or run this as a user that has one"
+            ) from error
         first, last = str(error).splitlines()[0], " / ".join(log.read_text(encoding="utf-8").strip().splitlines()[-2:])
         raise EnvironmentLackError(
             f"Spark: expected it to start with master {master}, got {first} ({last}); "
@@ -244,6 +241,14 @@ def _any_file_name() -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+def _has_a_name() -> bool:
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError:
+        return False
+    return True
 
 
 def _log_broken(*_: object) -> None:
