@@ -20,6 +20,7 @@ from pytest_kmigrate.documents.kip_125.evidence.modes import (
     modes_at,
 )
 from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
+from pytest_kmigrate.documents.kip_125.kinds import NAME
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
@@ -52,10 +53,13 @@ def mode_agreed_within(history: History, at_most_s: float = _WITHIN_S) -> Verdic
 
     Kafka is to be followed only if the mode node holds exactly ``kafka`` and no older member is registered. A change
     that is followed by the next one sooner is judged only if all had agreed by then. Between two changes no member
-    that follows the new mode goes back to the other one, however shortly.
+    that follows the new mode goes back to the other one, however shortly. Members of other groups than the one under
+    test are left out.
     """
     rows = ByRequirement("mode_agreed_within", *_ROWS)
-    known, found = lives(history), changes(history)
+    # Of other groups a test may have members, too; their mode nodes are not watched.
+    known = {client: each for client, each in lives(history).items() if each.group == NAME}
+    found = changes(history)
     slowest, judged = 0, 0
     for change in found:
         late = _late(history, known, change, at_most_s)

@@ -94,6 +94,16 @@ def test_a_member_that_was_cut_off_follows_when_it_is_healed() -> None:
     assert followed(*cut, follows(2, 9500, "kafka"), *back, *later).outcome is Outcome.CONFORMS
 
 
+def test_members_of_another_group_follow_that_one() -> None:
+    """A script may toggle many groups; the mode node of the one under test is nothing to the others."""
+    who = {"member": "MEZKCC-3", "client": 3, "member_kind": WITH, "consumer_id": "c3", "topics": {TOPIC: 1}}
+    for name, outcome in ((f"{NAME}-1", Outcome.CONFORMS), (NAME, Outcome.VIOLATES)):
+        third = event(EventKind.MEMBER_STARTED, 0, group=name, member_ns=0, **who)
+        back = [follows(each, 1020, "kafka") for each in (1, 2)]
+        other = [follows(3, 5_000, "kafka"), follows(3, 7_000, "zookeeper")]
+        assert followed(third, wrote(1000, "kafka"), *back, *other).outcome is outcome
+
+
 def test_an_older_member_forces_zookeeper() -> None:
     """Members fall back when it joins and follow Kafka again when it has left, though the mode was never written."""
     kafka = [wrote(1000, "kafka"), follows(1, 1020, "kafka"), follows(2, 1020, "kafka")]
