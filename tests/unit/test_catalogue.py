@@ -52,6 +52,7 @@ SEEN = {
     "kmigrate-34": ({"3.8.1", "3.9.1"}, {"3.4.1", "3.5.2", "3.7.2"}),
     "KAFKA-15552": ({"3.4.1"}, {"3.5.2", "3.6.2"}),
     "apache/kafka#15327": ({"3.6.1"}, {"3.6.2"}),
+    "KAFKA-16428": ({"3.7.0"}, {"3.7.1"}),
 }
 """What real processes of each release showed: broken on the first set, right on the second."""
 BUG = """[[bug]]

@@ -14,7 +14,7 @@ _BEFORE_NS = 5_000_000_000
 
 @diagnosis("KAFKA-16428")
 def notification_names_an_option(history: History, verdict: Verdict) -> bool:
-    """The change that a test waited for was announced as ``Some(kind)/name``, as the watch of ZooKeeper saw it.
+    """The last change before the end of a test's wait was announced as ``Some(kind)/name``, by ZooKeeper's log.
 
     It explains what brokers did not learn of in this time by a notification.
     """
@@ -23,6 +23,11 @@ def notification_names_an_option(history: History, verdict: Verdict) -> bool:
 
 def _is_unreadable(history: History, event: Event) -> bool:
     from_ns = event.at_ns - int(str(event.data.get("took_ms", 0))) * 1_000_000 - _BEFORE_NS
-    seen = [each for each in history.znodes if each.path.startswith(_CHANGES) and from_ns <= each.at_ns <= event.at_ns]
-    announced = [str(each.data) for each in seen if each.data]
-    return _LEARNED in claims_of(history, event) and bool(announced) and all('"Some(' in data for data in announced)
+    announced = [
+        str(write.data)
+        for each in history.transactions
+        if from_ns <= each.at_ns <= event.at_ns and not each.error
+        for write in each.writes
+        if write.path.startswith(_CHANGES) and write.data
+    ]
+    return _LEARNED in claims_of(history, event) and bool(announced) and '"Some(' in announced[-1]
