@@ -3,8 +3,9 @@
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.transactions.following import zookeeper_follows_the_log
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import Sample, Transaction
-from tests.unit.checkers.histories import fault, sample
+from tests.unit.checkers.histories import event, fault, sample
 from tests.unit.documents.kip_866.checks.outcomes import looked_at
 from tests.unit.documents.kip_866.checks.transactions.logged import (
     CHECKED,
@@ -50,6 +51,14 @@ def standing(*between: Transaction) -> list[Transaction]:
     return sorted(
         [*(logged(at, FIRST, EPOCH, CHECKED, TOPIC) for at in (12_000, 30_000, 52_000)), *between], key=lambda t: t.zxid
     )
+
+
+def test_a_batch_that_the_end_of_the_run_cut_short_proves_nothing() -> None:
+    """Vacuous if the offset could still have come; half a second later it should have."""
+    late = logged(12_000, FIRST, EPOCH, CHECKED, TOPIC)
+    for end_ms, outcome in ((12_100, None), (12_600, "VIOLATES")):
+        ended = run(late, events=[event(EventKind.CHECKS, end_ms)])
+        assert looked_at(zookeeper_follows_the_log.judge(ended)).get("DW-offset-advance") == outcome
 
 
 def test_an_offset_that_stands_still_while_writes_go_on_violates() -> None:
