@@ -37,14 +37,17 @@ _LISTENERS = (
 )
 
 
-def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iterable[Check]) -> None:
+def ran(
+    topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iterable[Check], *, commit: str | None = None
+) -> None:
     """One run with traffic, everything in it conforming; so many writes that consumers have joined and read.
 
-    What shows a bug of Kafka by evidence of its own is Kafka's: any run may meet some.
+    What shows a bug of Kafka by evidence of its own is Kafka's: any run may meet some. ``commit``: what its Kafka was
+    built from, by the user's word.
     """
     wish = load(find(topology))
     asked = [*CLIENTS_ARE_SERVED, *more]
-    settings, provider = RunSettings(runs, seed=1), ProcessProvider(print)
+    settings, provider = RunSettings(runs, seed=1, commit=commit), ProcessProvider(print)
     with open_run(settings, provider, wish, Claim(__name__), write_run_reports) as run:
         run.traffic.start()
         act(run)

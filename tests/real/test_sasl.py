@@ -5,18 +5,25 @@ import json
 import stat
 from pathlib import Path
 
+import pytest
+
+from pytest_kmigrate.certificates.scanning import must_hold_no_secret
 from pytest_kmigrate.checkers.metadata.differences import differences
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.targets import active_controller
 from pytest_kmigrate.judging import checks
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.recording.reading import digests_of
+from pytest_kmigrate.recording.run_folder import RunFolder, is_derived
 from pytest_kmigrate.running import Run
 from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER
 from pytest_kmigrate.wire.admin import cluster_at
 from pytest_kmigrate.wire.tokens import logged_in_by
 from tests.real.protected import known_tokens, leaks, ran, refused
+from tests.unit.redaction.forms import FORMS, traces, written
 
 BORN_KRAFT = """
 name = "kraft-broker1-controller1-sasl"
@@ -25,6 +32,9 @@ kafka = "3.9.1"
 [broker]
 count = 1
 mode = "kraft"
+jvm = ["-Dacme.password=g1ven-by-the-user-1"]
+[broker.properties]
+"password.encoder.secret" = "g1ven-by-the-user-2"
 [controller]
 count = 1
 first_id = 3000
@@ -79,12 +89,28 @@ def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
 
 
 def test_protected_cluster_is_born_in_kraft_mode(tmp_path: Path) -> None:
-    """The first credential comes with the format of the disks: clients get in although no client could create it."""
-    file = tmp_path / "kraft-broker1-controller1-sasl.toml"
+    """The first credential comes with the format of the disks: clients get in although no client could create it.
+
+    What the user handed over stays out of the folder, too, and nothing in there looks like a secret to others.
+    """
+    file, runs = tmp_path / "kraft-broker1-controller1-sasl.toml", tmp_path / "runs"
     file.write_text(BORN_KRAFT)
-    secrets: list[str] = []
-    ran(file, tmp_path, lambda run: secrets.extend(secrets_of(run)), ())
-    assert leaks(tmp_path, secrets) == []
+    secrets = [f"g1ven-by-the-user-{number}" for number in range(1, 3)]
+    forms = {form: f"g1ven-by-the-user-{number}" for number, form in enumerate(FORMS, 3)}
+
+    def act(run: Run) -> None:
+        secrets.extend(secrets_of(run))
+        for form, secret in forms.items():
+            run.recorder.record(HarnessTrouble("a command of the user", written(form, secret), of_machine=False))
+
+    lines = (written(form, secret) for form, secret in forms.items() if "\n" not in FORMS[form])
+    with pytest.raises(AssertionError, match="INCONCLUSIVE"):  # by the troubles
+        ran(file, runs, act, (), commit=" ".join(lines))
+    assert leaks(runs, [*secrets, *(trace for secret in forms.values() for trace in traces(secret))]) == []
+    (folder,) = (path.parent for path in runs.rglob("run.json"))
+    for name in digests_of(RunFolder(folder))[0]:
+        if not is_derived(name):
+            must_hold_no_secret(folder / name, (folder / name).read_bytes())
 
 
 def differences_planted_in_a_token(run: Run) -> list[str]:
