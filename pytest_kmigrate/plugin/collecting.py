@@ -13,7 +13,6 @@ import pytest
 from pytest_kmigrate.catalogue import (
     KnownBug,
     check_data,
-    departures_of,
     is_before,
     known_bug,
     met_by_any_run,
@@ -39,7 +38,6 @@ from pytest_kmigrate.plugin.options import Options, is_strict, options_of
 from pytest_kmigrate.plugin.outcomes import KnownBugError, expect_of
 from pytest_kmigrate.plugin.places import place_of
 from pytest_kmigrate.plugin.scenes import scene_of
-from pytest_kmigrate.plugin.scheduling import schedule_of
 from pytest_kmigrate.recording.identity import SUITES, module_in_suites
 
 if TYPE_CHECKING:
@@ -153,7 +151,6 @@ def _look_at(item: pytest.Item, options: Options, topology_of_test: _Topology | 
     """Why it cannot run here; WrongUseError for a mark that cannot be."""
     item.stash[_LOOKED_AT] = topology_of_test
     bugs = [known_bug(each) for each in marked(item, "known_bug")]
-    schedule = schedule_of(item)
     judged_by = _documents_of(item)
     scene_of(item)
     check_bare(item)
@@ -180,8 +177,6 @@ def _look_at(item: pytest.Item, options: Options, topology_of_test: _Topology | 
             reasons += _why_not_on(item, kafka, "that of the topology")
     release = _release(item, kafka) if kafka and (_KAFKA in item.stash or bugs) else ""
     _expect_red(item, bugs, release, is_build=release != kafka)
-    if schedule is not None:  # what happens was drawn, and may meet any bug
-        expect_of(item, departures_of(options.profile, release))
     return reasons
 
 
