@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pytest_kmigrate.reports.pages.drawing import colour, ends, measured, percent, text
 from pytest_kmigrate.reports.summary.estimates import is_sure, median_interval
-from pytest_kmigrate.reports.summary.rows import Row, level_of, number
+from pytest_kmigrate.reports.summary.rows import Row, excused, level_of, number
 
 _BAR_PX = 80
 _RUN_PX = 6
@@ -51,7 +51,7 @@ def strip(runs: Sequence[Row], since_run: object = None) -> str:
         lines.setdefault(level, []).append(f"M{position * _RUN_PX + 2} {top}v{height}")
     ticks = "".join(f'<path d="{"".join(path)}" stroke="{colour(level)}"/>' for level, path in lines.items())
     changed = next((position for position, run in enumerate(runs) if run["run_id"] == since_run), None)
-    reported = f"{len(runs)} runs, {sum(1 for run in runs if level_of(run) in ('SAFETY', 'VIOLATES'))} violate"
+    reported = f"{len(runs)} runs, {sum(1 for run in runs if excused(run)['outcome'] == 'VIOLATES')} violate"
     line = ""
     if changed is not None:
         reported += f"; changed at run {runs[changed]['attempt']}"

@@ -64,6 +64,8 @@ _SHAPES = {
     "CONFORMS": '<circle r="5" fill="var(--CONFORMS)"/>',
     "VIOLATES": '<rect x="-5" y="-5" width="10" height="10" rx="2" fill="var(--VIOLATES)"/>',
     "SAFETY": '<path d="M0-7 7 0 0 7-7 0Z" fill="var(--SAFETY)"/>',
+    "DEFECT": '<path d="M0-6 6 0 0 6-6 0Z" fill="none" stroke="var(--DEFECT)" stroke-width="1.8"/>',
+    "DEPARTURE": '<path d="M0-6 6 0 0 6-6 0Z" fill="none" stroke="var(--NOT_APPLICABLE)" stroke-width="1.8"/>',
     "INCONCLUSIVE": '<circle r="4.2" fill="none" stroke="var(--INCONCLUSIVE)" stroke-width="1.8"/>',
     "NOT_APPLICABLE": '<path d="M-4 0H4" stroke="var(--NOT_APPLICABLE)" stroke-width="2"/>',
 }

@@ -86,7 +86,7 @@ def _read(name: str) -> str:
 def _navigation(summary: Summary, views: Sequence[tuple[str, View]]) -> str:
     """One link per view, with how much is in it."""
     counts = {
-        "overview": len(summary["attention"]),
+        "overview": sum(1 for row in summary["attention"] if row["level"] != "DEPARTURE"),
         "flakes": sum(1 for row in summary["flakiness"] if row["standing"] == "FLAKY"),
         "failures": len(summary["failure_clusters"]),
         "nights": len(summary["infra_nights"]),

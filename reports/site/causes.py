@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from pytest_kmigrate.catalogue import find_bug
 from pytest_kmigrate.reports.pages.charts import lift
 from pytest_kmigrate.reports.pages.drawing import (
     Cell,
@@ -33,6 +34,7 @@ from pytest_kmigrate.reports.summary.rows import Row, count, grouped, listed, nu
 MOST_FAILURES = 40
 LIFT_HEADS = ("Lift, 95 % interval", "With it", "Without it", "q")
 _MOST_LEVELS = 8
+_KNOWN = "Known defects and departures of Kafka"
 _NOTHING_SURE = "Nothing is sure: whatever goes along may do so by chance, as among so many comparisons some must."
 _LEAD = (
     "Lift: how many times more often a failure comes with this than without. The scale doubles; the dashed line is "
@@ -126,13 +128,13 @@ def _q(row: Row) -> str:
 
 
 def _bugs(rows: Sequence[Row]) -> str:
-    """Failures with a name: what is known of them is in the catalogue."""
+    """Failures with a name, and what the catalogue knows of each."""
     if not rows:
         return ""
-    heads = ("Bug", "Kafka", "Runs", "Seen by", "What was seen")
+    heads = ("Known as", "Kafka", "Runs", "Seen by", "What was seen")
     drawn = [
         [
-            Cell(bug_chip(row["bug"]), row["bug"], "name"),
+            Cell(bug_chip(row["bug"]) + _symptom(row["bug"]), row["bug"], "name"),
             Cell(shown(row["kafka"])),
             number_cell(row["runs"]),
             Cell(", ".join(f"<code>{breakable(check)}</code>" for check in listed(row["checks"])), css="fault"),
@@ -140,7 +142,13 @@ def _bugs(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    return section("Known Kafka bugs", table(heads, drawn))
+    return section(_KNOWN, table(heads, drawn))
+
+
+def _symptom(name: object) -> str:
+    """What a known bug does; nothing for one that this catalogue does not have."""
+    bug = find_bug(str(name))
+    return below(bug.symptom) if bug else ""
 
 
 def _faults(rows: Sequence[Row]) -> str:

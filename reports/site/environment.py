@@ -8,7 +8,7 @@ from pytest_kmigrate.reports.summary.rows import Row, known, level_of, newest_fi
 from pytest_kmigrate.reports.summary.summary import About
 
 MOST_COMMANDS = 200
-_URGENCY = ("SAFETY", "VIOLATES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")
+_URGENCY = ("SAFETY", "VIOLATES", "DEFECT", "DEPARTURE", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")
 
 
 def environment(site: Site) -> View:

@@ -79,11 +79,13 @@ def _page(site: Site, row: Row, members: Sequence[Row], causes: Sequence[Row], s
     listing = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts)
     why = section("Goes along with", causes_table(causes)) if causes else ""
     lines = section("Log lines that go with it", signs_of(site, signs)) if signs else ""
-    content = f"<pre>{text(row['representative'])}</pre><dl>{listing}</dl>{why}{lines}{_members(site, members)}"
+    lead = cut(row["representative"], 120)
+    whole = f"<pre>{text(row['representative'])}</pre>" if lead != row["representative"] else ""
+    content = f"{whole}<dl>{listing}</dl>{why}{lines}{_members(site, members)}"
     return View(
         address("cluster", row["cluster"]),
         f"Failure {row['cluster']}",
-        cut(row["representative"], 120),
+        lead,
         content,
         "failures",
     )

@@ -2,9 +2,9 @@
 
 from pytest_kmigrate.reports.pages.charts import rate
 from pytest_kmigrate.reports.pages.drawing import Cell, amount, chance, text
-from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, fine, number_cell, table_of
+from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, fine, number_cell, table_of
 from pytest_kmigrate.reports.summary.estimates import interval
-from pytest_kmigrate.reports.summary.rows import count, day, number, went_wrong
+from pytest_kmigrate.reports.summary.rows import count, day, number, plural, went_wrong
 
 _LEAD = (
     "Far more runs than usual ended without an answer, or violated in most tests for this one night only. Such runs "
@@ -36,7 +36,10 @@ def nights(site: Site) -> View:
     reported = (
         "None: on no night did far more runs than usual end without an answer, nor tests violate everywhere at once."
     )
-    content = table_of(heads, drawn, len(rows) - len(drawn), "infra_nights") if rows else fine(reported)
+    silent, runs = site.summary["totals"]["outcomes"]["INCONCLUSIVE"], site.summary["totals"]["runs"]
+    # Green would contradict a report whose runs gave no answer: what is usual is then not known either.
+    none = empty(f"{reported} {plural(silent, 'run')} of {runs} ended without an answer.") if silent else fine(reported)
+    content = table_of(heads, drawn, len(rows) - len(drawn), "infra_nights") if rows else none
     return View("nights", "Infra nights", _LEAD, content)
 
 

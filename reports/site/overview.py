@@ -41,7 +41,7 @@ def overview(site: Site) -> View:
             f'<p class="outcome">{_outcome(totals)}</p>',
             share_bar(shares, totals["doubtful"]),
             _attention(site),
-            _tiles(totals),
+            _tiles(totals, "nights" if summary["infra_nights"] else "tests"),
             _asked(summary["asked"]),
             _versions(summary["versions"]),
             _changes(site),
@@ -60,23 +60,32 @@ def _outcome(totals: Totals) -> str:
     return chip(totals["outcome"], totals["outcome"].replace("_", " "))
 
 
-def _tiles(totals: Totals) -> str:
+def _tiles(totals: Totals, silent_at: str) -> str:
     outcomes = totals["outcomes"]
     tiles = [
-        ("runs", totals["runs"], "", "tests"),
+        ("run", totals["runs"], "", "tests"),
         ("conform", outcomes["CONFORMS"], "CONFORMS", "requirements"),
-        ("new violations", totals["new_violations"], "VIOLATES", "failures"),
+        ("new violation", totals["new_violations"], "VIOLATES", "failures"),
         ("of these safety", totals["new_safety_violations"], "SAFETY", "consistency"),
-        ("inconclusive", outcomes["INCONCLUSIVE"], "INCONCLUSIVE", "nights"),
-        ("flaky tests", totals["flaky_tests"], "FLAKY", "flakes"),
-        ("known defects", totals["known_defects"], "DEFECT", "causes"),
+        ("inconclusive", outcomes["INCONCLUSIVE"], "INCONCLUSIVE", silent_at),
+        ("flaky test", totals["flaky_tests"], "FLAKY", "flakes"),
+        ("known defect", totals["known_defects"], "DEFECT", "causes"),
         ("set aside", totals["set_aside"], "INCONCLUSIVE" if totals["doubtful"] else "", "aside"),
     ]
     drawn = "".join(
-        f'<a class="tile" href="#{to}"{_tint(level, number_of)}><b>{amount(number_of)}</b><span>{label}</span></a>'
+        f'<a class="tile" href="#{to}"{_tint(level, number_of)}><b>{amount(number_of)}</b>'
+        f"<span>{_counted_as(label, number_of)}</span></a>"
         for label, number_of, level, to in tiles
     )
     return f'<div class="tiles">{drawn}</div>'
+
+
+_NOUNS = ("run", "new violation", "flaky test", "known defect")
+
+
+def _counted_as(label: str, number_of: int) -> str:
+    """The label of a tile, a noun in its number."""
+    return plural(number_of, label).partition(" ")[2] if label in _NOUNS else label
 
 
 def _asked(profiles: list[Row]) -> str:
@@ -119,6 +128,9 @@ def _attention(site: Site) -> str:
     concerns = site.summary["attention"]
     if not concerns:
         return section("Needs a human", fine("Nothing. Every test that gave an answer conforms."))
+    if all(each["level"] == "DEPARTURE" for each in concerns):
+        folded_ones = "".join(_concern(site, each) for each in concerns)
+        return section("Needs a human", fine("Nothing: no defect and no new violation was met.") + folded_ones)
     drawn = "".join(_concern(site, each) for each in concerns[:MOST_CONCERNS])
     left = len(concerns) - MOST_CONCERNS
     more = f'<p class="soft rest">{amount(left)} less urgent in <a href="report.json">report.json</a>.</p>'
@@ -169,7 +181,10 @@ def _versions(versions: list[Row]) -> str:
         ]
         for place, (row, claim) in enumerate((each, safety_claim(each)) for each in versions)
     ]
-    lead = "What the runs entitle one to say of each version, inconclusive runs not counted."
+    lead = (
+        "What the runs entitle one to say of each version: runs that met known defects or departures count as "
+        "violating, inconclusive ones do not count."
+    )
     return section("Versions", table(heads, rows) if rows else empty("No run recorded its version."), lead)
 
 

@@ -137,7 +137,8 @@ def _uncovered(site: Site) -> str:
         for row in rows[:MOST_ROWS]
     ]
     content = table_of(("Requirement", "Profile", "Level", "Statement"), drawn, len(rows) - len(drawn), "requirements")
-    return folded(f"No run spoke about {plural(amount(len(rows)), 'other requirement')} of these profiles", content)
+    unspoken = plural(amount(len(rows)), "other requirement" if spoken else "requirement")
+    return folded(f"No run spoke about {unspoken} of these profiles", content)
 
 
 def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row], known: Row | None) -> View:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.catalogue import find_bug
-from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.reports.pages.drawing import measure_name, measured
 from pytest_kmigrate.reports.summary.alike import Clusters
 from pytest_kmigrate.reports.summary.rows import (
@@ -29,6 +29,13 @@ from pytest_kmigrate.reports.summary.words import is_defect
 
 LEVELS = ("SAFETY", "VIOLATES", "DEFECT", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE", "DEPARTURE")
 """How urgent a concern is: what is new, then known defects, then what may be chance; departures last, and folded."""
+
+_WHY_OPEN = {
+    Kind.HARNESS.name: "trouble of the harness",
+    Kind.INFRA.name: "trouble of the machine",
+    Kind.VACUOUS.name: "no opportunity to violate",
+}
+"""Why runs gave no answer, in the words of the glossary."""
 
 
 def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
@@ -114,7 +121,12 @@ def _about_no_answers(attempts: Sequence[Row]) -> list[Row]:
         _concern(
             Outcome.INCONCLUSIVE.name,
             f"{plural(len(mine), 'run')} without an answer",
-            " · ".join(known(str(kind).lower(), kafka_of(*sorted({str(attempt["kafka"]) for attempt in mine})))),
+            " · ".join(
+                known(
+                    _WHY_OPEN.get(str(kind), str(kind).lower()),
+                    kafka_of(*sorted({str(attempt["kafka"]) for attempt in mine})),
+                )
+            ),
             f"in {plural(len({attempt['test_id'] for attempt in mine}), 'test')}",
             mine[-1],
         )

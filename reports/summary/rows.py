@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from packaging.version import InvalidVersion, Version
 
+from pytest_kmigrate.checkers.grading import grade_of
+from pytest_kmigrate.checkers.tally import Word
+
 Row = dict[str, object]
 
 CONDITION = ("profile", "provider", "kafka", "topology")
@@ -36,8 +39,14 @@ def excused(attempt: Row) -> Row:
 
 
 def level_of(attempt: Row) -> str:
-    """What a run, or the verdicts of several, is shown as: the outcome as it counts, SAFETY where that was broken."""
+    """What a run, or the verdicts of several, is shown as: the outcome as it counts, SAFETY where that was broken.
+
+    Where known bugs explain all that a run violates it is DEFECT, or DEPARTURE where they are no defects.
+    """
     counted = excused(attempt)
+    bugs = [str(each) for each in listed(counted.get("known_bugs"))]
+    if counted["outcome"] == "VIOLATES" and bugs:
+        return "DEFECT" if any(grade_of(each) is Word.DEFECT for each in bugs) else "DEPARTURE"
     is_safety = counted["outcome"] == "VIOLATES" and counted["kind"] == "SAFETY"
     return "SAFETY" if is_safety else str(counted["outcome"])
 

@@ -97,11 +97,12 @@ def _found(totals: Totals) -> list[str]:
     answers = plural(bad + outcomes["CONFORMS"], "run")
     beside = [f"{silent} could not be decided"] if silent else []
     new, safety = totals["new_violations"], totals["new_safety_violations"]
+    met = f"met known {'defects' if totals['known_defects'] else 'departures'} of Kafka"
     if bad and not new:
-        return [f"No new violation in {answers}: {bad} met known defects of Kafka", *beside]
+        return [f"No new violation in {answers}: {bad} {met}", *beside]
     # Results of other tools are about no requirement of ours.
     how = "broke a safety requirement" if safety else "violated a requirement" if totals["requirements"] else "failed"
-    known = [f"{bad - new} more met known defects of Kafka"] if bad > new else []
+    known = [f"{bad - new} more {met}"] if bad > new else []
     if bad:
         return [f"{safety or new} of {answers} {how}", *known, *beside]
     runs = plural(totals["runs"], "run")

@@ -121,7 +121,7 @@ def test_a_long_text_is_cut_where_it_is_told_and_whole_where_it_belongs() -> Non
 
     assert "quotas differ" in overview(site).content
     assert "the end of it" not in overview(site).content
-    assert "the end of it" not in causes(site).content.partition("Known Kafka bugs")[0]
+    assert "the end of it" not in causes(site).content.partition("Known defects and departures of Kafka")[0]
     pages = "".join(page.content for page in pages_of_tests(site))
     beginning, _, whole = pages.partition("all of it</summary><pre>")
     assert "the end of it" not in beginning.rpartition("quotas differ")[2]

@@ -114,6 +114,10 @@ def test_runs_without_an_answer_are_grouped_by_reason() -> None:
         ("3 runs without an answer", "in 3 tests"),
         ("1 run without an answer", "in 1 test"),
     ]
+    assert [str(row["condition"]).partition(" · ")[0] for row in rows] == [
+        "trouble of the harness",
+        "no opportunity to violate",
+    ]
 
 
 def test_a_run_of_a_bad_night_is_no_reason_to_call_anybody() -> None:
