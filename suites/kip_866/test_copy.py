@@ -197,6 +197,7 @@ def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
         "tokens that open each broker",
         let_in_by_token,
         equals=[tokens] * 3,
+        requirements=["K866-PROC-copy-tokens-pids"],
     )
 
     verify_clients(

@@ -110,8 +110,9 @@ def _evidence(runs: Path) -> Evidence:
             manifest="",
             outcome=Outcome.CONFORMS,
             rows=outcomes_by_requirement(stored_verdicts(folder)),
-            is_known=True,
-            streams=frozenset(),
+            red=(),
+            known=frozenset(),
+            streams={},
             moments=frozenset(),
         )
         for folder in folders

@@ -15,8 +15,8 @@ from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.recording.asking import options_asked_for, options_in
 from pytest_kmigrate.recording.disagreement import Disagreement
 from pytest_kmigrate.workloads.clients.drawn_keys import partitions_of
+from pytest_kmigrate.workloads.metadata.metadata_change import NAME as METADATA
 from pytest_kmigrate.workloads.metadata.metadata_change import Scope, operations
-from pytest_kmigrate.workloads.metadata.metadata_workload import NAME as METADATA
 
 _MOST_ELSEWHERE = 0.2
 """The share of records that may be in another partition; by another seed two thirds are, of three partitions."""

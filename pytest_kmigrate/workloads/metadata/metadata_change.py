@@ -13,6 +13,9 @@ FIRST_ROUND: Mapping[str, Sequence[str]] = {
 }
 """What the first round of a stream is made of, by family; every later round has as many changes of each."""
 
+NAME = "metadata"
+"""The name of a stream of changes, as events have it."""
+
 MOST_TOPICS = 20
 MOST_PARTITIONS = 12
 MOST_ACLS = 20

@@ -13,10 +13,8 @@ from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.workloads import MetadataWorkloadBegan, MetadataWorkloadEnded
-from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange, Scope, operations
+from pytest_kmigrate.workloads.metadata.metadata_change import NAME, MetadataChange, Scope, operations
 from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion, MetadataAdmin, recorded
-
-NAME = "metadata"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.certificates.certifying import Order, certify, evidence_file
+from pytest_kmigrate.certificates.certifying import Order, evidence_file
 from pytest_kmigrate.certificates.challenge import tasks
 from pytest_kmigrate.certificates.grading import CONFORMS
 from pytest_kmigrate.distributions.releases import locked_release
@@ -224,6 +224,5 @@ def test_a_folder_without_sessions_is_no_success(out: Path) -> None:
 
 def test_a_text_that_was_replaced_gets_no_certificate(tmp_path: Path) -> None:
     """Kafka follows the later one; the error names it."""
-    order = Order(tmp_path, "kip-866-draft", tmp_path / "x.kmcert", VENDOR)
     with pytest.raises(WrongUseError, match="expected a document in force, got kip-866-draft, replaced by kip-866"):
-        certify(order, key_of(tmp_path), (), lambda *_: None)
+        Order(tmp_path, "kip-866-draft", tmp_path / "x.kmcert", VENDOR)

@@ -13,7 +13,7 @@ UNNEEDED = (
     *("confluent_kafka", "cryptography", "hypothesis", "kazoo", "kio", "pandas", "psutil"),
     *("pyspark", "pytest", "scipy"),
     *("pytest_kmigrate.providers", "pytest_kmigrate.reports", "pytest_kmigrate.running", "pytest_kmigrate.wire"),
-    *("pytest_kmigrate.workloads",),
+    *("pytest_kmigrate.workloads.clients.client_workload", "pytest_kmigrate.workloads.metadata.metadata_workload"),
 )
 """Packages that judging a run without transactions does not use."""
 

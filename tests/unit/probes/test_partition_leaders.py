@@ -29,7 +29,8 @@ class Admin:
 @pytest.mark.parametrize("errors", [[], [KafkaError._TIMED_OUT, KafkaError._TRANSPORT]])
 def test_every_partition_is_told_with_its_leader(monkeypatch: pytest.MonkeyPatch, errors: list[int]) -> None:
     """A question that went to a dead broker is put again."""
-    monkeypatch.setattr(module, "AdminClient", lambda _: Admin(*errors))
+    asked = Admin(*errors)
+    monkeypatch.setattr(module, "AdminClient", lambda _: asked)
     assert partition_leaders({}) == {("t", 0): 2, ("t", 1): -1}
 
 
