@@ -224,6 +224,7 @@ def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
         "migration_znode_never_moves_back",
         "controller_znodes_tell_who_and_how_far",
         "metadata_changes_stay_accepted",
+        "admin_requests_to_zookeeper_brokers_are_carried_out",
         "zookeeper_mirrors_the_log",
     }
 
