@@ -109,10 +109,16 @@ def _servers(
 ) -> "Servers":
     import os
 
+    from kazoo.hosts import collect_hosts
+
     from pytest_kmigrate.model.document import Servers
     from pytest_kmigrate.model.errors import WrongUseError
     from pytest_kmigrate.model.peer import ZookeeperTls
 
+    try:
+        collect_hosts(zookeeper)
+    except ValueError:
+        raise WrongUseError(f"--zookeeper: expected HOST:PORT,... and a chroot or none; got {zookeeper!r}") from None
     for option, file in (("client", client), ("zookeeper-ca", ca), ("zookeeper-certificate", certificate)):
         if file is not None and not file.is_file():
             raise WrongUseError(f"--{option}: expected a file; got {file}")

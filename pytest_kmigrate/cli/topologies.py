@@ -1,5 +1,6 @@
 """Commands about topology files: ``topology from``."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,8 +35,7 @@ def copy(
     _must_be_free(output, force=force)
     source = find(topology)
     load(source)
-    output.write_text(renamed(text_of(source), fit_name(output.stem)), encoding="utf-8")
-    _write_schema(output)
+    _write(output, renamed(text_of(source), fit_name(output.stem)))
     say(f"{output}: kmigrate up {output} --dry-run shows it")
 
 
@@ -79,8 +79,7 @@ def from_files(
     wish = Wish(fit_name(output.stem if output else _STANDARD_NAME), kafka, controllers)
     found = imported(files, wish, kind)
     if output:
-        output.write_text(f"{schema_line()}{found.text}", encoding="utf-8")
-        _write_schema(output)
+        _write(output, f"{schema_line()}{found.text}")
     else:
         print(found.text, end="")  # noqa: T201 - a file for a pipe, as it is
     _report(found, to_stderr=output is None)
@@ -91,15 +90,22 @@ def from_files(
 def _must_be_free(output: Path, *, force: bool) -> None:
     from pytest_kmigrate.model.errors import WrongUseError
 
-    if output.exists() and not force:
+    if not output.parent.is_dir():
+        raise WrongUseError(f"{output}: expected a file in a folder that is there, got none: make the folder first")
+    if os.path.lexists(output) and not force:
         raise WrongUseError(f"{output}: expected no file there, got one: give --force to replace it")
 
 
-def _write_schema(output: Path) -> None:
-    """Write the schema beside a topology, whose first line names it."""
+def _write(output: Path, text: str) -> None:
+    """Write a topology, and beside it the schema that its first line names."""
+    from pytest_kmigrate.model.errors import WrongUseError
     from pytest_kmigrate.topology.loading import SCHEMA, json_schema_text
 
-    (output.parent / SCHEMA).write_text(json_schema_text(), encoding="utf-8")
+    for file, content in ((output, text), (output.parent / SCHEMA, json_schema_text())):
+        try:
+            file.write_text(content, encoding="utf-8")
+        except OSError as error:
+            raise WrongUseError(f"{file}: it cannot be written: {error.strerror}; name another file") from None
 
 
 def _report(found: "Imported", *, to_stderr: bool) -> None:

@@ -124,7 +124,7 @@ def _names(service: At) -> Iterator[str]:
     if isinstance(environment.value, dict):
         yield from environment.table()
     for each in environment.items() if isinstance(environment.value, list) else ():
-        yield str(each.value).partition("=")[0]
+        yield each.text().partition("=")[0] if isinstance(each.value, str) else ""
 
 
 def _filled(service: At, notes: Notes) -> dict[str, Setting]:

@@ -1,5 +1,6 @@
 """The files a topology is made from: each as text, folders as the files in them."""
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ def sources(paths: Iterable[Path]) -> list[Source]:
     found: dict[Path, Source] = {}
     for path in paths:
         for each, is_named in _files(path):
-            found.setdefault(each.absolute(), Source(str(each), _text(each), is_named))
+            found.setdefault(each.resolve(), Source(str(each), _text(each), is_named))
     return list(found.values())
 
 
@@ -45,9 +46,16 @@ def _files(path: Path) -> Iterator[tuple[Path, bool]]:
     yield from ((each, False) for each in files)
 
 
+def _opened(path: str, flags: int) -> int:
+    """Open a file; a pipe that nothing writes into is empty, where open() would wait for its writer for ever."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    return descriptor
+
+
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_opened) as file:
             read = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise TopologyError(str(path), [f"expected a readable file, got: {error.strerror}"]) from None

@@ -36,6 +36,7 @@ _IDS = "strimzi.io/next-node-ids"
 _REPLICATION, _CONTROL_PLANE = "REPLICATION-9091", "CONTROLPLANE-9090"
 _LOGINS = {"scram-sha-512": "SCRAM-SHA-512", "oauth": "OAUTHBEARER"}
 _READ = ("version", "metadataVersion", "replicas", "listeners", "config", "storage", "authorization", "rack")
+_MOST_REPLICAS = 1_000
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 _OF_KUBERNETES = "the operator and Kubernetes act on it; nodes here are processes of one machine"
 
@@ -92,7 +93,7 @@ class _Cluster:
         if not replicas:
             advice = f"give the KafkaNodePool resources, too, whose label {_CLUSTER} names the cluster"
             raise replicas.wrong("the number of brokers", advice=advice)
-        for number in range(replicas.number()):
+        for number in range(_count(replicas)):
             yield FoundNode(
                 Role.BROKER,
                 replicas.origin,
@@ -113,7 +114,7 @@ class _Cluster:
             ids = _ids(pool)
             if not ids:
                 self._notes.assume("ids", "node pools get the lowest ids that are free, in the order of the files")
-            for number in range(replicas.number()):
+            for number in range(_count(replicas)):
                 node_id = ids[number] if number < len(ids) else next(free)
                 properties = {**common, **own, **self._disks(pool.get("spec", "storage"))}
                 yield FoundNode(
@@ -135,7 +136,7 @@ class _Cluster:
         self._leave(zookeeper, ("replicas", "config", "storage"))
         if zookeeper.get("storage"):
             self._notes.leave(zookeeper.get("storage").origin, "one disk, of the node itself")
-        for number in range(1, replicas.number() + 1):
+        for number in range(1, _count(replicas) + 1):
             yield FoundNode(Role.ZOOKEEPER, replicas.origin, config, Setting(str(number), replicas.origin))
 
     def _common(self) -> dict[str, Setting]:
@@ -252,6 +253,14 @@ def _only_kafka(kafkas: Sequence[At], resources: Sequence[At]) -> At:
 def _is_of(pool: At, cluster: str) -> bool:
     label = pool.get("metadata", "labels").table().get(_CLUSTER)
     return label is not None and label.text() == cluster
+
+
+def _count(replicas: At) -> int:
+    """How many nodes; TopologyError for so many that no machine has room for them."""
+    number = replicas.number()
+    if number > _MOST_REPLICAS:
+        raise replicas.wrong(f"at most {_MOST_REPLICAS} replicas", str(number))
+    return number
 
 
 def _ids(pool: At) -> list[int]:

@@ -79,6 +79,9 @@ def test_a_copy_has_its_own_name_and_the_schema_beside_it(
         (["{broker}", "--kind", "helm"], "--kind: expected one of properties"),
         (["{broker}", "--kafka", "2.0"], "kafka: expected a release"),
         (["{broker}", "--kafka", "4.0.0"], "kafka: expected a release before 4.0.0"),
+        (["{broker}", "-o", "nowhere/a.toml"], "nowhere/a.toml: expected a file in a folder that is there, got none"),
+        (["{broker}", "-o", "{broker}/a.toml"], "a.toml: expected a file in a folder that is there, got none"),
+        (["{broker}", "-o", "/proc/a.toml"], "/proc/a.toml: it cannot be written: No such file or directory; name an"),
     ],
 )
 def test_a_mistake_is_one_line(

@@ -181,6 +181,7 @@ def test_a_client_gets_tls_and_a_login(tmp_path: Path) -> None:
     ("more", "expected"),
     [
         (["--client", "/no/such"], "--client: expected a file; got /no/such"),
+        (["--zookeeper", "::::"], "--zookeeper: expected HOST:PORT,... and a chroot or none; got '::::'"),
         (["--zookeeper-certificate", __file__], "--zookeeper-certificate: expected --zookeeper-ca beside it"),
     ],
 )

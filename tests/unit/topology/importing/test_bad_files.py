@@ -1,5 +1,6 @@
 """Files that no topology can be made from: each is one sentence with file, place and what to do, and no trace."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,8 @@ def test_a_file_that_is_none(tmp_path: Path, name: str, text: bytes, problem: st
         (f"{STRIMZI}  kafka: {{replicas: 1, config: text}}", "spec.kafka.config: expected a mapping, got a text"),
         (f"{STRIMZI}  kafka: {{replicas: 1, listeners: [a]}}", "spec.kafka.listeners[0]: expected a mapping"),
         (f"{STRIMZI}  kafka: {{replicas: 300}}\n  zookeeper: {{replicas: 1}}", "broker.count: expected at most 199"),
+        (f"{STRIMZI}  kafka: {{replicas: 100000000}}", "spec.kafka.replicas: expected at most 1000 replicas, got"),
+        (f"{STRIMZI}  kafka: {{replicas: 1}}\n  zookeeper: {{replicas: 99999999}}", "spec.zookeeper.replicas: expec"),
         (POOL.replace("broker, controller", "king") + f"---\n{STRIMZI}  kafka: {{a: b}}", "spec.roles: expected brok"),
         (f"{SERVICE}    extends: {{file: other.yml}}", "services.k.extends: expected all settings in this file"),
         (f"{SERVICE}    env_file: kafka.env", "services.k.env_file: expected all settings in this file"),
@@ -146,3 +149,35 @@ def test_a_tag_of_ansible_is_read_and_a_vault_is_not(tmp_path: Path) -> None:
     text = "all: {vars: {some_password: !vault 'x', ssl_enabled: !unsafe 'true'}}\nkafka_broker: {hosts: {a: }}\n"
     file.write_text(f"{text}kafka_controller: {{hosts: {{b: }}}}", encoding="utf-8")
     assert 'protocol = "SSL"' in imported([file], Wish("a")).text
+
+
+def test_aliases_that_stand_for_more_than_memory_holds(tmp_path: Path) -> None:
+    """A list in the place of a text is never written out."""
+    lists = "\n".join(f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 9)}]" for number in range(1, 15))
+    file = tmp_path / "compose.yaml"
+    file.write_text(f"a0: &a0 [x]\n{lists}\n{SERVICE}    environment: *a14\n", encoding="utf-8")
+    with pytest.raises(TopologyError, match=r"services.k.environment\[0\]: expected a text, got a list"):
+        imported([file], Wish("a"))
+
+
+def test_a_pipe_that_nothing_writes_into_is_empty(tmp_path: Path) -> None:
+    """It is not waited for; one with a writer, such as a shell's ``<(...)``, is read to its end."""
+    pipe = tmp_path / "a.properties"
+    os.mkfifo(pipe)
+    with pytest.raises(TopologyError, match="expected settings of a cluster, got an empty file"):
+        imported([pipe], Wish("a"))
+    reader, writer = os.pipe()
+    os.write(writer, BROKER.encode())
+    os.close(writer)
+    assert imported([Path(f"/dev/fd/{reader}")], Wish("a")).kind == "properties"
+    os.close(reader)
+
+
+def test_a_file_with_two_names_is_one_file(tmp_path: Path) -> None:
+    """By another path or by a link; it is no second node with the same id."""
+    file = tmp_path / "a.properties"
+    file.write_text(BROKER, encoding="utf-8")
+    (tmp_path / "b.properties").symlink_to(file)
+    alone = imported([file], Wish("a"))
+    assert imported([file, tmp_path / ".." / tmp_path.name / "a.properties"], Wish("a")) == alone
+    assert imported([tmp_path], Wish("a")).text == alone.text
