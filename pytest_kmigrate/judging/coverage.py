@@ -141,8 +141,8 @@ def _verdicts_of(folder: RunFolder, profile: str) -> list[Verdict]:
     """The stored ones, and those of a document that judges runs of the one that the run is of."""
     if not folder.verdicts.is_file():
         raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
-    of = document(profile)
-    is_of_another = bool(of.judges_runs_of) and read_header(folder).profile in of.judges_runs_of
+    header, of = read_header(folder), document(profile)  # read for any profile: beside a damaged one no verdict counts
+    is_of_another = header.profile in of.judges_runs_of
     return [*stored_verdicts(folder), *(evidence_in(folder, of) if is_of_another else ())]
 
 

@@ -1,5 +1,6 @@
 """Coverage shows the worst outcome and the number of runs of every requirement, and which was not judged."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, Violation, conforms, inconclusive, violates
-from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
 from tests.unit.reports.recorded_runs import faulty_run
 
@@ -23,7 +24,9 @@ FIRST, SECOND = [each.id for each in requirements("kip-866") if each.covered_by 
 def recorded(path: Path, *verdicts: Verdict) -> None:
     """A run folder with these verdicts; without any it was interrupted."""
     path.mkdir(parents=True)
-    (path / "run.json").write_text("{}")
+    texts = dict.fromkeys(("run_id", "test_id", "kafka", "topology", "provider", "started_at"), "a")
+    header = {"schema": SCHEMA, **texts, "seed": 1, "profile": "kip-866", "requirements": []}
+    (path / "run.json").write_text(json.dumps(header))
     if verdicts:
         write_verdicts(RunFolder(path), verdicts)
 
@@ -147,6 +150,16 @@ def test_rows_that_say_the_same_together_conform_together(judged: tuple[str, ...
     """Of four settings each must be honoured."""
     of_final(tmp_path, conforms("a", "all").speaking_for(*judged))
     assert states_of_draft(tmp_path)[OPTIONAL] == state
+
+
+@pytest.mark.parametrize("header", ["[]", "{}", '{"schema": 1, "run_id"', '{"schema": 2}'])
+def test_verdicts_beside_a_damaged_header_are_not_counted(tmp_path: Path, header: str) -> None:
+    """Which test and which Kafka they are of cannot be known; the folder is named, as `kmigrate judge` does."""
+    recorded(tmp_path / "one", conforms("a", "all").speaking_for(FIRST))
+    (tmp_path / "one" / "run.json").write_text(header)
+    found = coverage("kip-866", tmp_path)
+    assert found.runs == 0
+    assert "run.json" in found.unread[0]
 
 
 def test_one_of_several_rows_is_enough_to_violate(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ pytest_plugins = ["pytester"]
     [
         ("topology", "marker topology: expected one text, got nothing: write @pytest.mark.topology(*)"),
         ("topology('a', 'b')", "marker topology: expected one text, got 'a', 'b': *"),
+        ("topology('a', brokers=-1)", "marker topology: expected one text, got 'a', brokers=-1: *"),
         ("topology(file='a')", "marker topology: expected one text, got file='a': *"),
         (
             "topology('zk1-broker33')",
