@@ -131,7 +131,13 @@ def _servers(
 
 def _properties(file: Path) -> dict[str, str]:
     """The keys and values of a Java properties file, of the plain kind."""
-    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    try:
+        text = file.read_text(encoding="utf-8")
+    except ValueError:
+        raise WrongUseError(f"--client: expected properties as text in UTF-8; {file} holds other bytes") from None
+    lines = (line.strip() for line in text.splitlines())
     pairs = (line.partition("=") for line in lines if line and line[0] not in "#!")
     return {key.strip(): value.strip() for key, _, value in pairs}
 

@@ -62,7 +62,9 @@ def marked(item: pytest.Item, name: str) -> list[str]:
 def _are_right(name: str, mark: pytest.Mark) -> bool:
     """Whether what a marker holds by name is what it may hold."""
     expected = _BY_NAME.get(name, {})
-    return all(type(value) is expected.get(key) and value > 0 for key, value in mark.kwargs.items())
+    return all(
+        isinstance(value, int) and type(value) is expected.get(key) and value > 0 for key, value in mark.kwargs.items()
+    )
 
 
 def provider_of(config: pytest.Config) -> "Provider":

@@ -1,5 +1,6 @@
 """What an operator sees of a group, and what a toggle refuses."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -181,6 +182,7 @@ def test_a_client_gets_tls_and_a_login(tmp_path: Path) -> None:
     ("more", "expected"),
     [
         (["--client", "/no/such"], "--client: expected a file; got /no/such"),
+        (["--client", sys.executable], "--client: expected properties as text in UTF-8;"),
         (["--zookeeper", "::::"], "--zookeeper: expected HOST:PORT,... and a chroot or none; got '::::'"),
         (["--zookeeper-certificate", __file__], "--zookeeper-certificate: expected --zookeeper-ca beside it"),
     ],
