@@ -13,8 +13,7 @@ from pytest_kmigrate.model.verdict import Kind, Violation, conforms, violates
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.providers import standing as room
 from pytest_kmigrate.providers.owned.standing import Standing
-from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.recording.verdicts import write_verdicts
+from tests.unit.judging.test_coverage import recorded
 
 
 class Reporter:
@@ -75,9 +74,7 @@ def test_a_session_says_of_how_many_requirements_it_shows_nothing(tmp_path: Path
     reporter = Reporter(tmp_path, keep=False)
     for outcome, verdict in runs.items():
         folder = tmp_path / outcome
-        folder.mkdir()
-        (folder / "run.json").write_text("{}")
-        write_verdicts(RunFolder(folder), [verdict])
+        recorded(folder, verdict)
         properties = [("kmigrate_outcome", outcome), ("kmigrate_run", str(folder))]
         properties += [("kmigrate_known", of_another.id)] if outcome == "VIOLATES" else []
         reporter.stats[outcome] = [SimpleNamespace(nodeid=f"t::{outcome}", user_properties=properties)]
