@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pytest_kmigrate.faults.schedules.contradictions import Walkable, contradictions
 from pytest_kmigrate.faults.schedules.schedule import SCHEMA, Begin, Happening, Moment, Release, Schedule
-from pytest_kmigrate.faults.schedules.spelling import Mistake, fault_of, wrong
+from pytest_kmigrate.faults.schedules.spelling import Mistake, fault_of, refuse_others, wrong
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.topology.loading import find, load, shipped
 
@@ -64,7 +64,7 @@ def schedule_of(line: str, walkable: Callable[[str], Walkable], mistakes: list[M
         mistakes.append(wrong("the line", "an object", data))
         return None
     before = len(mistakes)
-    _refuse_others("", data, KEYS, mistakes)
+    refuse_others("", data, KEYS, mistakes)
     if data.get("schema") != SCHEMA:
         mistakes.append(wrong("schema", f"{SCHEMA}", data.get("schema")))
     there = _document(data.get("document"), walkable, mistakes)
@@ -177,15 +177,8 @@ def _table(key: str, given: object, table: type[Any], mistakes: list[Mistake]) -
     if not isinstance(given, dict):
         mistakes.append(wrong(key, f"an object of {', '.join(names)}", given))
         return {}
-    _refuse_others(f"{key}.", given, names, mistakes)
+    refuse_others(f"{key}.", given, names, mistakes)
     return given
-
-
-def _refuse_others(prefix: str, given: Mapping[str, object], names: Sequence[str], mistakes: list[Mistake]) -> None:
-    expected = f"no such key: there are {', '.join(names)}"
-    mistakes += [
-        wrong(f"{prefix}{each}", expected, given[each], names, written=each) for each in given if each not in names
-    ]
 
 
 def _whole(key: str, given: object, most: int, mistakes: list[Mistake]) -> int:

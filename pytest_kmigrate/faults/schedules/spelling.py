@@ -1,9 +1,8 @@
 """Faults and targets as data, and back: by the fields of their dataclasses, so a new fault needs no line here."""
 
-import difflib
 import enum
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import partial
 from types import ModuleType
@@ -13,6 +12,7 @@ from pytest_kmigrate.faults import disks, links, processes, targets, znodes
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.topology.mistakes import did_you_mean
 
 _PARTITION = re.compile(r"(?P<of>leader-of|owner-of)\((?P<topic>[\w.-]+)-(?P<partition>\d+)\)")
 _PLAIN: dict[str, Callable[[], Target]] = {
@@ -40,9 +40,16 @@ class Mistake:
 
 def wrong(key: str, expected: str, got: object, known: Collection[str] = (), *, written: object = None) -> Mistake:
     """The mistake that ``key`` holds ``got``; with the word that is nearest to what was ``written``."""
-    near = difflib.get_close_matches(str(written or got), list(known), n=1)
-    meant = f'; did you mean "{near[0]}"?' if near else ""
-    return Mistake(key, f"expected {expected}; got {got!r}{meant}")
+    return Mistake(key, f"expected {expected}; got {got!r}{did_you_mean(str(written or got), known)}")
+
+
+def refuse_others(
+    prefix: str, given: Mapping[str, object], names: Sequence[str], mistakes: list[Mistake], whose: str = "there are"
+) -> None:
+    """Add a mistake for each key that is none of these."""
+    expected = f"no such key: {whose} {', '.join(names)}"
+    others = [each for each in given if each not in names]
+    mistakes += [wrong(f"{prefix}{each}", expected, given[each], names, written=each) for each in others]
 
 
 def kind_of(fault: Fault) -> str:
@@ -85,11 +92,8 @@ def fault_of(key: str, data: object, nodes: Collection[str], mistakes: list[Mist
     before = len(mistakes)
     allowed = dict(keys_of(kind))
     names = [each.name for each in allowed]
-    mistakes += [
-        wrong(f"{key}.{name}", f"no such key: {data['kind']} has {', '.join(names)}", data[name], names, written=name)
-        for name in data
-        if name not in names and name != "kind"
-    ]
+    others = {name: value for name, value in data.items() if name != "kind"}
+    refuse_others(f"{key}.", others, names, mistakes, f"{data['kind']} has")
     values = {}
     for each, hint in allowed.items():
         if each.name in data:
