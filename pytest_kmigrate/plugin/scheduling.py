@@ -21,8 +21,7 @@ FIXTURE = "schedule"
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Have a test marked ``schedules`` run for each schedule; pytest.UsageError for a file with mistakes."""
     mark = nearest_mark(metafunc.definition, "schedules")
-    if mark is None:
-        return
+    assert mark is not None, "called for tests that have it"
     options = options_of(metafunc.config)
     try:
         if (

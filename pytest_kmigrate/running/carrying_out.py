@@ -20,7 +20,6 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER
 from pytest_kmigrate.running.run import Run
-from pytest_kmigrate.waiting import until
 
 _BEGUN_WITHIN_S = 60
 """So long a happening may take to begin once the walk has come to its state; then it is left out."""
@@ -46,7 +45,7 @@ def carry_out(schedule: Schedule, run: Run) -> Sequence[Check]:
     if schedule.changes_per_s:
         run.metadata.change(schedule.changes_per_s)
     walk = _Walk(schedule, run)
-    states = list(dict.fromkeys([*([schedule.starts_at] if schedule.starts_at else []), *schedule.walk]))
+    states = schedule.states
     with walk.happening():
         for state, then in zip_longest(states, states[1:]):
             walk.come_to(state)
@@ -100,13 +99,9 @@ class _Walk:
     def __init__(self, schedule: Schedule, run: Run) -> None:
         self._schedule = schedule
         self._run = run
-        self._reached = {state: threading.Event() for state in schedule.walk}
+        self._reached = {state: threading.Event() for state in schedule.states}
         self._left: dict[int, threading.Event] = {each.id: threading.Event() for each in schedule.happenings}
         self._injections: dict[int, Injection] = {}
-        self.come: str | None = None
-        """The state that the walk has come to last."""
-        if schedule.starts_at is not None:
-            self._reached.setdefault(schedule.starts_at, threading.Event())
 
     @contextmanager
     def happening(self) -> Iterator[None]:
@@ -119,9 +114,8 @@ class _Walk:
 
     def come_to(self, state: str) -> None:
         """Walk to a state unless the run stands there, and stay until what begins there is over."""
-        if state not in (self.come, self._schedule.starts_at):
+        if state != self._schedule.starts_at:
             self._run.driver.advance_to(state)
-        self.come = state
         for each in self._schedule.happenings:
             if each.release.across and self._injections[each.id].is_begun:
                 self._left[each.id].set()
@@ -137,9 +131,10 @@ class _Walk:
     def _dwell(self, happenings: Sequence[Happening], *, to_the_end: bool = False) -> None:
         for each in happenings:
             injection = self._injections[each.id]
-            longest_s = _BEGUN_WITHIN_S + self._schedule.longest_s
+            if injection.is_healed:  # also one that was left out
+                continue
             try:
-                until(partial(getattr, injection, "is_begun"), awaited=f"{each} to begin", within_s=longest_s)
+                injection.await_begun(_BEGUN_WITHIN_S + self._schedule.longest_s)
             except AwaitTimeoutError:
                 injection.heal()
                 continue

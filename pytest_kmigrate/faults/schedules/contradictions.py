@@ -27,8 +27,7 @@ class Walkable:
 def contradictions(schedule: Schedule, there: Walkable) -> Iterator[Mistake]:
     """What each key may hold by itself, and not together."""
     ids = [each.id for each in schedule.happenings]
-    come_to = [each for each in (schedule.starts_at, *schedule.walk) if each]
-    end = there.states.index(come_to[-1]) if come_to else 0
+    end = there.states.index(schedule.states[-1]) if schedule.states else 0
     passed = there.states[: end + 1]
     first = there.states.index(schedule.starts_at) if schedule.starts_at else 0
     for number, each in enumerate(schedule.happenings):

@@ -71,6 +71,11 @@ class Schedule:
     seed: int = 1
 
     @property
+    def states(self) -> tuple[str, ...]:
+        """Where it begins, if that is a state, and what the walk comes to; each once, in order."""
+        return tuple(dict.fromkeys(each for each in (self.starts_at, *self.walk) if each))
+
+    @property
     def needs(self) -> Needs:
         """What the provider must be able to do."""
         traffic = {Capability.TRAFFIC} | ({Capability.CHANGE} if self.changes_per_s else set())

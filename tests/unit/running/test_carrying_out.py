@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.faults.injection import Injector
+from pytest_kmigrate.faults.injection import Injection, Injector
 from pytest_kmigrate.faults.processes import Kill, Pause
 from pytest_kmigrate.faults.schedules.schedule import Begin, Happening, Release, Schedule
 from pytest_kmigrate.faults.targets import active_controller, node
@@ -88,6 +88,19 @@ def test_what_cannot_begin_costs_its_own_time_only(stage: Stage, run: Any, monke
     carry_out(_schedule(Happening(1, Kill(active_controller()), Begin("HYBRID"), Release(0, 0.1))), run)
     assert run.done[1].startswith("walk to ALL_KRAFT")
     assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+def test_what_was_left_out_is_waited_for_once(stage: Stage, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the walk it is over, as what was healed is."""
+    waited: list[float] = []
+    monkeypatch.setattr(carrying_out, "_BEGUN_WITHIN_S", 0)
+    begun = Injection.await_begun
+    monkeypatch.setattr(
+        Injection, "await_begun", lambda each, within_s: (waited.append(within_s), begun(each, within_s))
+    )
+    stage.view.controller = None
+    carry_out(_schedule(Happening(1, Kill(active_controller()), Begin("HYBRID"), Release(0, 0.1))), run)
+    assert waited == [0.1]
 
 
 def test_a_node_is_started_when_nothing_keeps_it_from_starting(stage: Stage, run: Any) -> None:
