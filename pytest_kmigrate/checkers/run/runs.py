@@ -14,9 +14,9 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
 _BEFORE_NS = 60_000_000_000
+"""So long before the end of a node its cause may lie: longer than its sessions last."""
 _LATE = re.compile(r"time[d ]*out|expired|session|NodeExists", re.IGNORECASE)
 """What the last words of a node are about that came too late: a session that is still there is one that ends late."""
-"""So long before the end of a node its cause may lie: longer than its sessions last."""
 
 
 def _has_faults(history: History) -> bool:
