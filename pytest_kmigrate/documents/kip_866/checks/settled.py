@@ -44,6 +44,15 @@ def settled_images(history: History) -> list[Settled]:
     return [each for each in _settlings(history) if _is_quiet(history, each)]
 
 
+def first_logs_in_dual_write(history: History) -> list[Settled]:
+    """The first settling in dual write with an image of the log, of each life of the metadata log."""
+    firsts: dict[int, Settled] = {}
+    for each in settled_images(history):
+        if each.is_dual_write and each.has(LOG):
+            firsts.setdefault(each.life, each)
+    return list(firsts.values())
+
+
 def image_of(history: History, settled: Settled, side: str) -> MetadataImage:
     """The image of one side; KeyError if it has none."""
     return history.images[settled.labels[side]]

@@ -4,7 +4,7 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.acknowledged import Lost, looked_for
-from pytest_kmigrate.documents.kip_866.checks.settled import LOG, Settled, settled_images, takeover_ns
+from pytest_kmigrate.documents.kip_866.checks.settled import LOG, Settled, first_logs_in_dual_write, takeover_ns
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
@@ -34,12 +34,8 @@ def copy_holds_what_was_acknowledged(history: History) -> Verdict:
     Judged by the first image of the log in dual write at a quiet moment, by what was not changed again since.
     """
     rows = ByRequirement("copy_holds_what_was_acknowledged", *dict.fromkeys(_ROWS.values()))
-    firsts: dict[int, Settled] = {}
-    for each in settled_images(history):
-        if each.is_dual_write and each.has(LOG):
-            firsts.setdefault(each.life, each)
     looked, images = 0, list[str]()
-    for first in firsts.values():
+    for first in first_logs_in_dual_write(history):
         found, until_ns = looked_for(history, first.labels[LOG]), takeover_ns(history, first.life)
         for state in found.held:
             if until_ns is not None and state.last.at_ns <= until_ns and state.family in _ROWS:

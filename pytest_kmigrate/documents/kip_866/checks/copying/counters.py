@@ -7,7 +7,7 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.documents.kip_866.checks.settled import LOG, Settled, settled_images, takeover_ns
+from pytest_kmigrate.documents.kip_866.checks.settled import LOG, Settled, first_logs_in_dual_write, takeover_ns
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import EVIDENCE, has_transactions
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -36,11 +36,8 @@ def counters_go_on_after_the_copy(history: History) -> Verdict:
     log in dual write at a quiet moment. A topic that was made or deleted since is left out.
     """
     rows = ByRequirement("counters_go_on_after_the_copy", _IDS, _EPOCHS)
-    firsts: dict[int, Settled] = {}
-    for each in settled_images(history):
-        if each.is_dual_write and each.has(LOG):
-            firsts.setdefault(each.life, each)
-    for first in firsts.values():
+    firsts = first_logs_in_dual_write(history)
+    for first in firsts:
         until_ns = takeover_ns(history, first.life)
         if until_ns is not None:
             _judge(history, rows, first, until_ns)
