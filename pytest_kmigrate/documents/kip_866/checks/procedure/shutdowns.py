@@ -7,12 +7,17 @@ from typing import Any
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brokers_at
-from pytest_kmigrate.documents.kip_866.checks.registration.records import LogRecords, records_of_logs
+from pytest_kmigrate.documents.kip_866.checks.registration.records import (
+    MIGRATING,
+    REGISTER,
+    REGISTRATION_CHANGE,
+    LogRecords,
+    records_of_logs,
+)
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 
-_REGISTRATION, _CHANGE = "REGISTER_BROKER_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD"
 _DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
 
 
@@ -58,7 +63,7 @@ def in_log(history: History, stop: ControlledStop, due: Sequence[ControlledStop]
     logs = (each for each in records_of_logs(history) if each.began_ns > stop.event.at_ns)
     log = next((each for each in logs if life_at(starts, each.began_ns) == life), None)
     # Runs recorded by an earlier release of ours list no changes.
-    if log is None or not any(each["type"] == _CHANGE for each in (*log.inherited, *log.records)):
+    if log is None or not any(each["type"] == REGISTRATION_CHANGE for each in (*log.inherited, *log.records)):
         return None
     until = [
         each
@@ -86,5 +91,5 @@ def _recorded(log: LogRecords, broker: BrokerAt) -> set[int]:
         return {each["brokerEpoch"] for each in mine if each.get(key)}
 
     # Who was registered before the run, on the cluster of an earlier one, is shut down in it.
-    registered = epochs([*log.inherited, *log.of(_REGISTRATION)], "isMigratingZkBroker")
-    return registered & epochs(log.of(_CHANGE), "inControlledShutdown")
+    registered = epochs([*log.inherited, *log.of(REGISTER)], MIGRATING)
+    return registered & epochs(log.of(REGISTRATION_CHANGE), "inControlledShutdown")

@@ -10,7 +10,13 @@ from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.log_images import log_images
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
-from pytest_kmigrate.documents.kip_866.checks.registration.records import LogRecords, records_of_logs
+from pytest_kmigrate.documents.kip_866.checks.registration.records import (
+    MIGRATING,
+    REGISTER,
+    REGISTRATION_CHANGE,
+    LogRecords,
+    records_of_logs,
+)
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
@@ -75,14 +81,12 @@ def _heard_until(log: LogRecords, offset: int | None) -> set[int]:
     """The brokers that the controllers registered in migration mode and unfenced, both before this offset."""
     before = [each for each in log.records if offset is None or each["offset"] < offset]
     epochs = {
-        each["data"]["brokerEpoch"]
-        for each in before
-        if each["type"] == "REGISTER_BROKER_RECORD" and each["data"].get("isMigratingZkBroker")
+        each["data"]["brokerEpoch"] for each in before if each["type"] == REGISTER and each["data"].get(MIGRATING)
     }
     return {
         each["data"]["brokerId"]
         for each in before
-        if each["type"] == "BROKER_REGISTRATION_CHANGE_RECORD"
+        if each["type"] == REGISTRATION_CHANGE
         and each["data"].get("fenced") == _UNFENCED
         and each["data"]["brokerEpoch"] in epochs
     }

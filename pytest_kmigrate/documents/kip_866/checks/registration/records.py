@@ -18,7 +18,10 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _STATE_RECORD, _REGISTRATION = "K866-REC-ZkMigrationStateRecord", "K866-REC-RegisterBroker-v2"
 _BOOTSTRAP, _FEATURES = "K866-MV-controller-bootstrap", "K866-REG-features-eq-ibp"
-_STATE, _REGISTER, _LEVEL = "ZK_MIGRATION_STATE_RECORD", "REGISTER_BROKER_RECORD", "FEATURE_LEVEL_RECORD"
+REGISTER, REGISTRATION_CHANGE = "REGISTER_BROKER_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD"
+MIGRATING = "isMigratingZkBroker"
+"""The flag of a registration in migration mode."""
+_STATE, _LEVEL = "ZK_MIGRATION_STATE_RECORD", "FEATURE_LEVEL_RECORD"
 _FEATURE = "metadata.version"
 _WITH_FLAG = 2
 """The version of registrations that has the flag of migrating brokers."""
@@ -75,10 +78,10 @@ def records_are_those_of_the_document(history: History) -> Verdict:
             wrong = record["version"] != 0 or set(record["data"]) != {"zkMigrationState"}
             expected = "a migration state is version 0 with one number"
             _judge(history, rows, _STATE_RECORD, log, record, expected if wrong else "")
-        for record in log.of(_REGISTER):
+        for record in log.of(REGISTER):
             wrong = record["version"] < _WITH_FLAG
             _judge(history, rows, _REGISTRATION, log, record, "a registration has version 2 at least" if wrong else "")
-            if record["data"].get("isMigratingZkBroker"):
+            if record["data"].get(MIGRATING):
                 low, high = _levels(record)
                 expected = f"a migrating broker supports one level of {_FEATURE}"
                 _judge(history, rows, _FEATURES, log, record, expected if low is None or low != high else "")
@@ -112,9 +115,9 @@ def _judge_bootstrap(history: History, rows: ByRequirement, log: LogRecords) -> 
     first = log.records[0]
     is_first = first["type"] == _LEVEL and first["data"].get("name") == _FEATURE
     _judge(history, rows, _BOOTSTRAP, log, first, "" if is_first else f"{_FEATURE} is recorded first")
-    for record in log.of(_REGISTER) if is_first else ():
+    for record in log.of(REGISTER) if is_first else ():
         level = first["data"].get("featureLevel")
-        if record["data"].get("isMigratingZkBroker") and level not in _levels(record):
+        if record["data"].get(MIGRATING) and level not in _levels(record):
             _judge(history, rows, _BOOTSTRAP, log, record, f"brokers have the level {level} of {_FEATURE}")
 
 
