@@ -52,12 +52,12 @@ def brokers_are_rolled_one_by_one(history: History) -> Verdict:
     Up: ready, while others are in ZooKeeper mode, or in KRaft mode already. Under a fault nothing is judged.
     """
     rows = ByRequirement("brokers_are_rolled_one_by_one", _ONE_BY_ONE, _SHUTDOWN)
-    every = controlled_stops(history)
-    due = [each for each in every if _led(history, each)]
-    stops = [each for each in every if _is_quiet(history, each)]
+    every = [(each, _led(history, each)) for each in controlled_stops(history)]
+    due = [stop for stop, led in every if led]
+    stops = [(stop, led) for stop, led in every if _is_quiet(history, stop)]
     starts = list(_starts_in_kraft_mode(history))
-    for stop in stops:
-        _judge_stop(history, rows, stop, due)
+    for stop, led in stops:
+        _judge_stop(history, rows, stop, led, due)
     for start in starts:
         _judge_start(history, rows, start)
     text = f"{counted(len(stops), 'controlled stop')}, {counted(len(starts), 'start')} in KRaft mode beside the others"
@@ -68,7 +68,9 @@ def _is_quiet(history: History, stop: ControlledStop) -> bool:
     return not faults_during(history, stop.began_ns, stop.event.at_ns + _LOOKED_FOR_NS)
 
 
-def _judge_stop(history: History, rows: ByRequirement, stop: ControlledStop, due: Sequence[ControlledStop]) -> None:
+def _judge_stop(
+    history: History, rows: ByRequirement, stop: ControlledStop, led: set[str], due: Sequence[ControlledStop]
+) -> None:
     name, at_ns = stop.broker.name, stop.event.at_ns
     if stop.event.data.get("how") == "hung":
         observed = f"it was still there {span(took_ns(stop.event))} later, and was killed"
@@ -77,7 +79,6 @@ def _judge_stop(history: History, rows: ByRequirement, stop: ControlledStop, due
         return
     waited = _waited_ns(history, stop.began_ns, at_ns + _LOOKED_FOR_NS)
     served = {place: each for place, each in waited.items() if can_be_served(history, place, stop.began_ns)}
-    led = _led(history, stop)
     logged = in_log(history, stop, due) if led else None
     if logged is not None and not logged.is_recorded:
         expected = f"the controllers record that a leader shuts down {AS_SOON_AS.format(name)}"
