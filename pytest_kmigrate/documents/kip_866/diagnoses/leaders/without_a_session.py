@@ -110,12 +110,13 @@ def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -
 
 def _was_not_sent(history: History, verdict: Verdict, reign: _Reign) -> bool:
     """Whether all that brokers were not sent was looked at in this reign, and changed when this leader had to send."""
+    found = verdict.every or verdict.violations
+    if not found or not all(each.at_ns is not None and reign.holds(each.at_ns) for each in found):
+        return False
     looked = [each for each in settled_images(history) if each.has(BROKERS) and reign.holds(each.ended_ns)]
     lost = [each.state for settled in looked for each in looked_for(history, settled.labels[BROKERS]).lost]
-    owed = [f"{state.subject} is " for state in lost if reign.owes(state.last.at_ns)]
-    found = verdict.every or verdict.violations
-    seen = [each for each in found if each.at_ns is not None and reign.holds(each.at_ns)]
-    return bool(found) and seen == list(found) and all(each.expected.startswith(tuple(owed)) for each in seen)
+    owed = tuple(f"{state.subject} is " for state in lost if reign.owes(state.last.at_ns))
+    return all(each.expected.startswith(owed) for each in found)
 
 
 def _moved(stale: Mapping[str, Mapping[str, object]], images: Mapping[str, MetadataImage], behind: str) -> set[str]:
