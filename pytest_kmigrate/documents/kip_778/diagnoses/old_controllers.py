@@ -26,7 +26,7 @@ def _since_the_first_end(history: History) -> list[Window]:
 
 
 def _since_the_level_rose(history: History) -> list[Window]:
-    """From the last look at which no node had the higher level on."""
+    """From the last look at which no node had the higher level on; none if it never rose."""
     levels = [(each.at_ns, level) for each in history.samples if (level := each.values.get(_LEVEL)) is not None]
     lowest = min((level for _, level in levels), default=0)
     rose_ns = min((at_ns for at_ns, level in levels if level > lowest), default=None)
@@ -46,7 +46,7 @@ def most_controllers_did_not_know_the_level(history: History, verdict: Verdict) 
     ended = {str(event.node) for event in history.of(EventKind.NODE_DIED)}
     is_whole = len(older) * 2 > len(releases) and ended == older
     is_about_it = _is_about_ends(verdict) or all_unmet(history, verdict, _is_of_the_level)
-    return is_about_it and is_whole and _rose(history)
+    return is_about_it and is_whole and bool(_since_the_level_rose(history))
 
 
 @diagnosis("kmigrate-16", windows=_since_the_first_end)
@@ -86,9 +86,3 @@ def _releases(history: History) -> dict[str, Version]:
     """By controller, the release of its last start."""
     starts = [event for event in history.of(EventKind.NODE_STARTED) if event.data["role"] == "controller"]
     return {str(event.node): numbers_of(str(event.data["kafka"])) for event in starts}
-
-
-def _rose(history: History) -> bool:
-    """Whether some node reported a higher level than before."""
-    levels = [level for each in history.samples if (level := each.values.get(_LEVEL)) is not None]
-    return bool(levels) and max(levels) > min(levels)
