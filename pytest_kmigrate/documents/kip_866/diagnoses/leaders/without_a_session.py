@@ -110,7 +110,7 @@ def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -
 
 def _was_not_sent(history: History, verdict: Verdict, reign: _Reign) -> bool:
     """Whether all that brokers were not sent was looked at in this reign, and changed when this leader had to send."""
-    found = verdict.every or verdict.violations
+    found = verdict.all_known
     if not found or not all(each.at_ns is not None and reign.holds(each.at_ns) for each in found):
         return False
     looked = [each for each in settled_images(history) if each.has(BROKERS) and reign.holds(each.ended_ns)]
