@@ -52,10 +52,8 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
     if len(seen) != 1 or not isinstance(seen[0], Mapping):
         return False
     lacking = [broker for broker, iterations in seen[0].items() if iterations is None]
-    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if not has_failed(each)]
-    own = [each for each in changes if each.data.get("subject") == key]
-    removals = [each for each in changes if _removes_another(each, key, key.rpartition(":")[2])]
-    if not lacking or not own or own[-1].data.get("change") == "remove-scram":
+    own, removals = _changes_about(history, key)
+    if not lacking or not own or _removes(own[-1]):
         return False
     others = {iterations for iterations in seen[0].values() if iterations is not None}
     wanted = own[-1].data.get("wanted")
@@ -76,16 +74,14 @@ def _loaded(history: History, broker: str, last: Event, removals: Sequence[Event
 
 def _was_taken(history: History, key: str) -> bool:
     user, _, mechanism = key.rpartition(":")
-    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if not has_failed(each)]
-    own = [each for each in changes if each.data.get("subject") == key]
-    if not own or any(each.data.get("change") == "remove-scram" for each in own):
+    own, removals = _changes_about(history, key)
+    if not own or any(map(_removes, own)):
         return False
     written = [
         each
         for each in history.transactions
         if each.at_ns > own[-1].at_ns and any(_is_without(write, user, mechanism) for write in each.changes)
     ]
-    removals = [each for each in changes if _removes_another(each, key, mechanism)]
     return bool(written) and any(loaded_and_synced(history, written[0], own[-1], each) for each in removals)
 
 
@@ -96,6 +92,14 @@ def _is_without(write: Write, user: str, mechanism: str) -> bool:
     return is_user and isinstance(configs, dict) and mechanism not in configs
 
 
-def _removes_another(change: Event, key: str, mechanism: str) -> bool:
-    subject = str(change.data.get("subject"))
-    return change.data.get("change") == "remove-scram" and subject != key and subject.endswith(f":{mechanism}")
+def _changes_about(history: History, key: str) -> tuple[list[Event], list[Event]]:
+    """The changes of a credential, and the removals of others of its mechanism, as far as they were not refused."""
+    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if not has_failed(each)]
+    own = [each for each in changes if each.data.get("subject") == key]
+    others = [each for each in changes if _removes(each) and each.data.get("subject") != key]
+    mechanism = key.rpartition(":")[2]
+    return own, [each for each in others if str(each.data.get("subject")).endswith(f":{mechanism}")]
+
+
+def _removes(change: Event) -> bool:
+    return change.data.get("change") == "remove-scram"
