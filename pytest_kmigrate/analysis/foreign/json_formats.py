@@ -10,12 +10,10 @@ from pytest_kmigrate.analysis.foreign.results import (
     Reading,
     Result,
     Unread,
-    digest,
-    ending,
-    error_named,
     json_of,
     no_results,
     shown,
+    simple_result,
 )
 
 _ANOTHER = "JSON of another kind"
@@ -67,10 +65,10 @@ def _ctrf(test: Mapping[str, Any], at: dt.datetime | None) -> Iterator[Result]:
     started_at = _moment(_ms(test.get("start"))) or at
     failed_before = int(test.get("retries") or test.get("flaky") or 0)
     for attempt in range(1, failed_before + 1):
-        yield _result("ctrf", name, "failed", started_at, None, attempt=attempt)
+        yield simple_result("ctrf", name, "failed", started_at, None, attempt=attempt)
     summary = shown(test.get("message"), test.get("trace"))
     took_ms = float(test["duration"]) if test.get("duration") is not None else None
-    yield _result("ctrf", name, str(test["status"]), started_at, took_ms, summary, attempt=failed_before + 1)
+    yield simple_result("ctrf", name, _word(test["status"]), started_at, took_ms, summary, attempt=failed_before + 1)
 
 
 def _pytest(test: Mapping[str, Any], at: dt.datetime | None) -> Iterator[Result]:
@@ -78,9 +76,9 @@ def _pytest(test: Mapping[str, Any], at: dt.datetime | None) -> Iterator[Result]
     parts = [test.get(each) or {} for each in ("setup", "call", "teardown")]
     took_s = [each["duration"] for each in parts if "duration" in each]
     messages = [shown((each.get("crash") or {}).get("message"), each.get("longrepr")) for each in parts]
-    status = "unknown" if test["outcome"] == "error" else str(test["outcome"])
+    status = "unknown" if test["outcome"] == "error" else _word(test["outcome"])
     took_ms = sum(took_s) * 1_000 if took_s else None
-    yield _result("pytest-json", str(test["nodeid"]), status, at, took_ms, shown(*messages))
+    yield simple_result("pytest-json", str(test["nodeid"]), status, at, took_ms, shown(*messages))
 
 
 def _is_of_go(line: str) -> bool:
@@ -115,34 +113,14 @@ def _read_go(text: str) -> Reading:
         took_ms = float(event.get("Elapsed") or 0) * 1_000
         summary = shown("".join(output.get((package, test), []))) if action == "fail" else ""
         at = time_of(str(event.get("Time") or ""))
-        results.append(_result("go-test", f"{package}.{test}", action, at, took_ms, summary))
+        results.append(simple_result("go-test", f"{package}.{test}", _word(action), at, took_ms, summary))
     return Reading(tuple(results), tuple(unread))
 
 
-def _result(
-    tool: str,
-    name: str,
-    status: str,
-    started_at: dt.datetime | None,
-    took_ms: float | None,
-    summary: str = "",
-    *,
-    attempt: int = 1,
-) -> Result:
-    outcome, kind = ending(_WORDS.get(status.lower(), status.lower()))
-    run = digest([name, started_at.isoformat(), took_ms]) if started_at else ""
-    return Result(
-        test_id=name,
-        outcome=outcome,
-        kind=kind,
-        check=error_named(None, summary),
-        summary=summary,
-        duration_ms=took_ms,
-        started_at=started_at,
-        run=run,
-        attempt=attempt,
-        tool=tool,
-    )
+def _word(status: object) -> str:
+    """A status in the words of ``ending``."""
+    word = str(status).lower()
+    return _WORDS.get(word, word)
 
 
 def _ms(value: object) -> float | None:

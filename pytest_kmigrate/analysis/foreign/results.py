@@ -147,6 +147,32 @@ def shown(*parts: object) -> str:
     return "\n".join(kept)[:MOST_SUMMARY_CHARACTERS]
 
 
+def simple_result(
+    tool: str,
+    test_id: str,
+    status: str,
+    started_at: dt.datetime | None,
+    took_ms: float | None,
+    summary: str = "",
+    *,
+    attempt: int = 1,
+) -> Result:
+    """One attempt of a format that has a status (of ``ending``), a time and texts of each test, and no more."""
+    outcome, kind = ending(status)
+    return Result(
+        test_id=test_id,
+        outcome=outcome,
+        kind=kind,
+        check=error_named(None, summary),
+        summary=summary,
+        duration_ms=took_ms,
+        started_at=started_at,
+        run=digest([test_id, started_at.isoformat(), took_ms]) if started_at else "",
+        attempt=attempt,
+        tool=tool,
+    )
+
+
 def error_named(type_given: object, summary: str) -> str:
     """The kind of error a result ended with: as the file names it, as the summary begins, or ``PASSES``."""
     if isinstance(type_given, str) and type_given.strip():

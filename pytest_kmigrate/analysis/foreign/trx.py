@@ -1,12 +1,12 @@
 """Results of Visual Studio and ``dotnet test``: ``*.trx``."""
 
-import datetime as dt
 import re
+from dataclasses import replace
 from xml.etree import ElementTree as ET  # its name everywhere
 
 from pytest_kmigrate.analysis.foreign.numbers_and_times import time_of
 from pytest_kmigrate.analysis.foreign.other_formats import another_xml
-from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread, digest, ending, error_named, shown
+from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread, shown, simple_result
 
 ROOT = "TestRun"
 _DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
@@ -43,27 +43,12 @@ def _result(element: ET.Element, classes: dict[str, str]) -> Result:
     name, of = str(element.get("testName") or ""), classes.get(str(element.get("testId")), "").partition(",")[0]
     test_id = name if not of or name.startswith(f"{of}.") else f"{of}.{name}"
     word = str(element.get("outcome") or "unknown").lower()
-    outcome, kind = ending(_WORDS.get(word, word))
     texts = {_tag(each): each.text or "" for each in element.iter() if _tag(each) in ("Message", "StackTrace")}
     summary = shown(texts.get("Message"), texts.get("StackTrace"))
     started_at = time_of(str(element.get("startTime") or ""))
     took_ms = _milliseconds(str(element.get("duration") or ""))
-    return Result(
-        test_id=test_id,
-        outcome=outcome,
-        kind=kind,
-        check=error_named(None, summary),
-        summary=summary,
-        duration_ms=took_ms,
-        started_at=started_at,
-        run=_run(test_id, started_at, took_ms),
-        host=str(element.get("computerName") or ""),
-        tool="trx",
-    )
-
-
-def _run(test_id: str, started_at: dt.datetime | None, took_ms: float | None) -> str:
-    return digest([test_id, started_at.isoformat(), took_ms]) if started_at else ""
+    found = simple_result("trx", test_id, _WORDS.get(word, word), started_at, took_ms, summary)
+    return replace(found, host=str(element.get("computerName") or ""))
 
 
 def _milliseconds(clock: str) -> float | None:
