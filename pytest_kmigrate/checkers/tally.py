@@ -104,7 +104,8 @@ def tally(runs: Iterable[Said], graded: Callable[[str], Grade], required: int = 
             hit.update(dict.fromkeys(each.known, each.runs))
         by.update(dict.fromkeys(own, each.runs))
     violating = counts[Outcome.VIOLATES] - hits
-    word = _violated(new, [graded(known).word for known in by]) if violating else _unviolated(counts, required)
+    grades = [] if new else [graded(known).word for known in by]
+    word = word_of(Outcome.VIOLATES, grades) if violating else _unviolated(counts, required)
     return Tally(
         word,
         conforming=counts[Outcome.CONFORMS],
@@ -152,10 +153,6 @@ def tally_together(several: Sequence[Sequence[Said]], graded: Callable[[str], Gr
     weakest = min(several, key=lambda each: sum(one.runs for one in each if one.outcome is Outcome.CONFORMS))
     violating = [one for each in several for one in each if one.outcome is Outcome.VIOLATES]
     return tally([*violating, *(one for one in weakest if one.outcome is not Outcome.VIOLATES)], graded, required)
-
-
-def _violated(new: int, words: Sequence[Word]) -> Word:
-    return Word.VIOLATION if new else min(words, key=CLASSES.index)
 
 
 def _unviolated(counts: Counter[Outcome | None], required: int) -> Word:
