@@ -72,7 +72,7 @@ def _listed(facts: Mapping[str, object]) -> str:
 
 def _outcome(evidence: RunEvidence) -> str:
     """The badge of the run: a run of known violations only is no red."""
-    is_known = evidence.outcome is Outcome.VIOLATES and not any(map(is_new, filter(_counts, evidence.checks)))
+    is_known = evidence.outcome is Outcome.VIOLATES and not any(is_new(each) for each in evidence.checks if each.counts)
     return _KNOWN_BADGE if is_known else badge(evidence.outcome)
 
 
@@ -100,10 +100,6 @@ def _short(summary: str) -> str:
     return summary if len(summary) <= _LONGEST_SUMMARY else f"{summary[:_LONGEST_SUMMARY]}…"
 
 
-def _counts(verdict: Verdict) -> bool:
-    return verdict.counts
-
-
 def is_new(verdict: Verdict) -> bool:
     """Whether it violates by what nothing known explains."""
     return verdict.outcome is Outcome.VIOLATES and not verdict.known_bugs
@@ -118,8 +114,8 @@ def requirement_list(evidence: RunEvidence) -> str:
         word = f"{_KNOWN if is_known else SIGNS[outcome]} {outcome.name.replace('_', ' ').lower()}"
         rows.append((f"{word}{' as known' if is_known else ''}", tuple(named)))
     lines = [f"<div><dt>{name}</dt><dd>{' '.join(map(_requirement, named))}</dd></div>" for name, named in rows]
-    counted = ", ".join(f"{len(named)} {name}" for name, named in rows)
-    folded = f"<details><summary>Requirements: {counted}</summary><dl>{''.join(lines)}</dl></details>"
+    counts = ", ".join(f"{len(named)} {name}" for name, named in rows)
+    folded = f"<details><summary>Requirements: {counts}</summary><dl>{''.join(lines)}</dl></details>"
     return folded if rows else ""
 
 

@@ -146,7 +146,7 @@ def _concern(site: Site, row: Row) -> str:
         return f'<div class="soft rest">{folded(lead, f"<ul>{members}</ul>")}</div>'
     reported = f"<p>{check}{text(cut(row['example'], _MOST_CHARACTERS))}</p>" if row["example"] else ""
     if row.get("tests"):
-        reported += folded(f"{plural(len(listed(row['tests'])), 'test')}", ", ".join(map(short, listed(row["tests"]))))
+        reported += folded(plural(len(listed(row["tests"])), "test"), ", ".join(map(short, listed(row["tests"]))))
     return (
         f'<article class="concern" style="--colour: {colour(row["level"])}"><header>{chip(row["level"])}'
         f'<h3>{title}</h3><span class="soft small">{text(row["condition"])}</span></header>'
@@ -155,9 +155,9 @@ def _concern(site: Site, row: Row) -> str:
 
 
 def _title(site: Site, row: Row) -> str:
-    about = {"cluster": row.get("cluster"), "test": row["test_id"]}
-    kind, name = next(((kind, name) for kind, name in about.items() if name), ("", None))
-    return site.about(kind, name, short(row["title"])) if name else short(row["title"])
+    if row.get("cluster"):
+        return site.about("cluster", row["cluster"], short(row["title"]))
+    return site.about("test", row["test_id"], short(row["title"])) if row["test_id"] else short(row["title"])
 
 
 def _ways_on(row: Row) -> str:
