@@ -95,10 +95,11 @@ def _numbered(verdicts: Sequence[Verdict]) -> dict[tuple[str, int], Verdict]:
 
 def _difference(before: Verdict, after: Verdict, *, is_by_requirement: bool) -> list[str]:
     unlike = [key for key in _COMPARED if getattr(before, key) != getattr(after, key)]
-    stored, now = (as_json(each) for each in (before, after))
-    reported = [f"{key} stored {_short(stored[key])}, now {_short(now[key])}" for key in unlike[:2]]
-    if is_by_requirement and not unlike:
-        reported += _difference_by_requirement(before.about, after.about)
+    if unlike:
+        stored, now = (as_json(each) for each in (before, after))
+        reported = [f"{key} stored {_short(stored[key])}, now {_short(now[key])}" for key in unlike[:2]]
+    else:
+        reported = _difference_by_requirement(before.about, after.about) if is_by_requirement else []
     return [f"{after.check}: {'; '.join(reported)}"] if reported else []
 
 
