@@ -1,13 +1,13 @@
 """Digests of the logs of nodes while they grow: what was logged before an event cannot be other later."""
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.recording.disagreement import Disagreement
+from pytest_kmigrate.recording.reading import digests_of
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.redaction.logs import log_without_secrets
 
@@ -141,7 +141,7 @@ def _grown(folder: RunFolder, contents: _Contents, events: Sequence[Event]) -> I
     """When a run has ended, its nodes log nothing more, but for those of a kept cluster; its manifest names these."""
     if not (events and events[-1].kind is EventKind.RUN_ENDED and folder.manifest.is_file()):
         return
-    kept = json.loads(folder.manifest.read_bytes()).get("growing") or {}
+    _, kept = digests_of(folder)
     for node, size in events[-1].log_bytes.items():
         if len(contents[node]) > size and str(folder.log(node).relative_to(folder.path)) not in kept:
             yield Disagreement(
