@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Event, EventKind
@@ -64,31 +65,30 @@ def kills_have_ends(history: History) -> Iterator[Disagreement]:
     if not is_whole(history) or Capability.START not in (history.header.offered or ()):
         return
     ends = history.of(*_ENDS)
+    nodes = {str(event.node) for event in history.of(EventKind.NODE_STARTED)}
     witnessed = {event.data.get("fault_id") for event in history.of(EventKind.FAULT_WITNESSED)}
     began = {event.data.get("fault_id"): event for event in history.of(EventKind.FAULT_BEGAN)}
-    nodes = {event.node for event in history.of(EventKind.NODE_STARTED)}
     for event in history.of(EventKind.FAULT_APPLIED):
         fault = event.data.get("fault_id")
-        targets = event.data.get("targets")
-        if fault in witnessed and fault in began and began[fault].data.get("effect") == "kill":
-            for target in targets if isinstance(targets, list) else ():
-                since = began[fault].seq
-                if target in nodes and not any(each.node == target and each.seq > since for each in ends):
-                    yield Disagreement(f"event {event.seq} killed {target}, which was witnessed", "it never stopped")
-    yield from _started_twice(history, ends)
+        if fault not in witnessed or fault not in began or began[fault].data.get("effect") != "kill":
+            continue
+        stopped = {each.node for each in ends if each.seq > began[fault].seq}
+        for target in sorted((targets_of(event) & nodes) - stopped):
+            yield Disagreement(f"event {event.seq} killed {target}, which was witnessed", "it never stopped")
+    yield from _started_twice(history)
 
 
-def _started_twice(history: History, ends: list[Event]) -> Iterator[Disagreement]:
-    last: dict[str | None, Event] = {}
-    for event in history.of(EventKind.NODE_STARTED):
-        before = last.get(event.node)
-        if before is not None and not any(
-            each.node == event.node and before.seq < each.seq < event.seq for each in ends
-        ):
+def _started_twice(history: History) -> Iterator[Disagreement]:
+    up: dict[str | None, Event] = {}
+    for event in history.of(EventKind.NODE_STARTED, *_ENDS):
+        before = up.pop(event.node, None)
+        if event.kind is not EventKind.NODE_STARTED:
+            continue
+        if before is not None:
             yield Disagreement(
                 f"event {before.seq} starts {event.node}", f"event {event.seq} starts it again, and it never stopped"
             )
-        last[event.node] = event
+        up[event.node] = event
 
 
 def _lacks(event: Event, what: str) -> Disagreement:
