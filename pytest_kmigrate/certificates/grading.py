@@ -1,7 +1,7 @@
 """Grades: what a certificate comes to in one word, whether it is complete, and how commands end by it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence
 from pytest_kmigrate.certificates.statement import Claims, Grade, NotedSession, Part, PartResult, Red, Row
@@ -112,6 +112,16 @@ def _missing(
 def _named(things: Sequence[str]) -> str:
     more = f" and {len(things) - _MOST_NAMED} more" if len(things) > _MOST_NAMED else ""
     return ", ".join(things[:_MOST_NAMED]) + more
+
+
+def following(claims: Claims) -> Mapping[str, object]:
+    """By key of the claims, what follows from others of them; no evidence is needed for that."""
+    parts = parts_of(claims.rows)
+    return {
+        "parts": parts,
+        "grade": overall(parts[0], claims.violations, claims.defects),
+        "missing": missing_of(claims.rows, claims.sessions, claims.untested, claims.findings),
+    }
 
 
 def status_of(claims: Claims, open_: Sequence[str] = (), *, allows_defects: bool = False) -> ExitStatus:

@@ -12,7 +12,7 @@ from pytest_kmigrate.certificates.bundle import packed, unpack
 from pytest_kmigrate.certificates.certifying import LIMITS, conclusion, evidence_file, too_early
 from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.envelope import opened, payload_of
-from pytest_kmigrate.certificates.grading import missing_of, overall, parts_of, status_of
+from pytest_kmigrate.certificates.grading import following, status_of
 from pytest_kmigrate.certificates.judging_again import Progress, differing
 from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.results import must_follow
@@ -59,14 +59,8 @@ def read_certificate(file: Path) -> Statement:
 
 
 def _must_agree(file: Path, claims: Claims) -> None:
-    """CertificateError for a grade that does not follow from the rows beside it; no evidence is needed for that."""
-    parts = parts_of(claims.rows)
-    following = {
-        "parts": parts,
-        "grade": overall(parts[0], claims.violations, claims.defects),
-        "missing": missing_of(claims.rows, claims.sessions, claims.untested, claims.findings),
-    }
-    for key, value in following.items():
+    """CertificateError for a grade that does not follow from the rows beside it."""
+    for key, value in following(claims).items():
         if getattr(claims, key) != value:
             _must_be_of_this_plan(file, claims)  # another release may grade otherwise
             raise CertificateError(f"{file}: claims.{key}: expected what follows from its rows, got something else")

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_kmigrate.certificates.certifying import Order, certify, conclusion
 from pytest_kmigrate.certificates.envelope import opened, sealed
-from pytest_kmigrate.certificates.grading import missing_of, overall, parts_of
+from pytest_kmigrate.certificates.grading import following
 from pytest_kmigrate.certificates.keys import SigningKey, new_key, signing_key
 from pytest_kmigrate.certificates.statement import Claims, Implementation, Statement
 from pytest_kmigrate.certificates.verifying import Verified, verify
@@ -131,13 +131,7 @@ def verified(out: Path, **more: Any) -> Verified:
 def graded_anew(statement: dict[str, Any]) -> None:
     """Let what follows from the rows of a statement follow from them as they are."""
     claims = Claims.model_validate(statement["predicate"]["claims"])
-    parts = parts_of(claims.rows)
-    following = {
-        "parts": parts,
-        "grade": overall(parts[0], claims.violations, claims.defects),
-        "missing": missing_of(claims.rows, claims.sessions, claims.untested, claims.findings),
-    }
-    graded = claims.model_copy(update=following)
+    graded = claims.model_copy(update=following(claims))
     statement["predicate"] |= {"claims": graded.model_dump(), "conclusion": conclusion(graded)}
 
 
