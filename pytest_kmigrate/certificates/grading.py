@@ -18,7 +18,7 @@ APACHE_DEFECTS = "apache-defects"
 """What a reader may allow, so that the middle grade ends with 0."""
 
 _DECIDED = (Word.DEFECT, Word.DEPARTURE, Word.REMARK, Word.CONFORMS)
-_MOST_NAMED = 5
+_MOST_LISTED = 5
 
 
 def parts_of(rows: Sequence[Row]) -> list[PartResult]:
@@ -96,22 +96,23 @@ def _missing(
     rows: Sequence[Row], sessions: Sequence[NotedSession], untested: Sequence[str], findings: Sequence[str]
 ) -> Iterator[str]:
     if findings:
-        yield f"evidence with findings: {_named(findings)}"
+        yield f"evidence with findings: {first_few(findings)}"
     open_ = [row.id for row in rows if row.part == "core" and is_open(row)]
     if open_:
-        yield f"{len(open_)} requirements of the level MUST are undecided: {_named(open_)}"
+        yield f"{len(open_)} requirements of the level MUST are undecided: {first_few(open_)}"
     if untested:
-        yield f"{len(untested)} tests ran less often than the plan asks for: {_named(untested)}"
+        yield f"{len(untested)} tests ran less often than the plan asks for: {first_few(untested)}"
     left = [run for each in sessions for run in each.left_out]
     if left:
-        yield f"{len(left)} noted runs are left out: {_named(left)}"
+        yield f"{len(left)} noted runs are left out: {first_few(left)}"
     if not sessions:
         yield "no session was noted, so runs may have been left out"
 
 
-def _named(things: Sequence[str]) -> str:
-    more = f" and {len(things) - _MOST_NAMED} more" if len(things) > _MOST_NAMED else ""
-    return ", ".join(things[:_MOST_NAMED]) + more
+def first_few(things: Sequence[str]) -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(things) - _MOST_LISTED} more" if len(things) > _MOST_LISTED else ""
+    return ", ".join(things[:_MOST_LISTED]) + more
 
 
 def following(claims: Claims) -> Mapping[str, object]:

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from pytest_kmigrate.catalogue import find_bug
-from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, DOES_NOT
+from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, DOES_NOT, first_few
 from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.statement import Claims, ContainerImage, Grade, Red, Statement
 from pytest_kmigrate.model.exit_status import ExitStatus
@@ -148,11 +148,11 @@ def _facts(found: Summary) -> Iterator[str]:
     for each in found.violations[:_SHOWN]:
         yield f"violation ({each.kind}): {each.check} in {each.run}: {_short(each.summary)}"
     if found.violated:
-        yield f"violated: {_listed(found.violated)}"
+        yield f"violated: {first_few(found.violated)}"
     if found.defects and found.grade == BUT_FOR_DEFECTS:
         yield "Apache Kafka of this release has these defects as well:"
     for defect in found.defects:
-        rows = f" ({_listed(defect.requirements)})" if defect.requirements else ""
+        rows = f" ({first_few(defect.requirements)})" if defect.requirements else ""
         yield f"defect {defect.id}: {_short(defect.title)}{rows}"
     yield f"runs: {found.runs_that_count} of {found.runs} count"
 
@@ -160,11 +160,6 @@ def _facts(found: Summary) -> Iterator[str]:
 def _counted(counted: Counted) -> str:
     words = ", ".join(f"{count} {word}" for word, count in counted.by_word.items())
     return f"{counted.required} ({words})" if words else f"{counted.required}"
-
-
-def _listed(things: Sequence[str]) -> str:
-    more = f" and {len(things) - _SHOWN} more" if len(things) > _SHOWN else ""
-    return ", ".join(things[:_SHOWN]) + more
 
 
 def _short(text: str) -> str:
