@@ -9,6 +9,7 @@ from pytest_kmigrate.catalogue import find_bug
 from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, DOES_NOT, first_few
 from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.statement import Claims, ContainerImage, Grade, Red, Statement
+from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.exit_status import ExitStatus
 
 _SHOWN = 5
@@ -102,7 +103,7 @@ def summary_of(statement: Statement, status: ExitStatus, open_: Sequence[str] = 
         others=Counted(required=extended.required, by_word=extended.by_word),
         defects=[_defect(each, claims) for each in claims.defects],
         violations=claims.violations,
-        violated=[row.id for row in claims.rows if row.part == "core" and row.word == "new violation"],
+        violated=[row.id for row in claims.rows if row.part == "core" and row.word is Word.VIOLATION],
         findings=claims.findings,
         runs=len(claims.runs),
         runs_that_count=sum(run.counts for run in claims.runs),
