@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from pytest_kmigrate.catalogue import find_bug
 from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, DOES_NOT, first_few
 from pytest_kmigrate.certificates.keys import fingerprint
-from pytest_kmigrate.certificates.statement import Claims, ContainerImage, Grade, Red, Statement
+from pytest_kmigrate.certificates.statement import Claims, ContainerImage, Grade, Model, Red, Statement
 from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.exit_status import ExitStatus
 
@@ -16,11 +14,7 @@ _SHOWN = 5
 _TITLE = 90
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Software(_Model):
+class Software(Model):
     """What was tested."""
 
     name: str
@@ -32,7 +26,7 @@ class Software(_Model):
     also_called: list[str]
 
 
-class Defect(_Model):
+class Defect(Model):
     """A known defect of Apache Kafka that runs met."""
 
     id: str
@@ -41,14 +35,14 @@ class Defect(_Model):
     """The requirements of the level MUST that it violates."""
 
 
-class Counted(_Model):
+class Counted(Model):
     """How many requirements of the level MUST stand where."""
 
     required: int
     by_word: dict[str, int]
 
 
-class Summary(_Model):
+class Summary(Model):
     """The facts of one certificate."""
 
     schema_version: int = 1
