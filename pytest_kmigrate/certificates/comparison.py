@@ -143,11 +143,10 @@ def _certificate(column: Column) -> list[str]:
 
 
 def _certificate_cells(column: Column) -> list[Cell]:
-    name, kafka, _, _, *rest = map(text, _certificate(column))
-    claims = column.claims
-    whole = "no" if claims.missing else "yes"
-    chips = [chip(_COLOUR[claims.grade], claims.grade), chip("INCONCLUSIVE" if claims.missing else "CONFORMS", whole)]
-    return [Cell(each) for each in (name, kafka, *chips, *rest)]
+    name, kafka, grade, whole, *rest = _certificate(column)
+    chips = [chip(_COLOUR[column.claims.grade], grade)]
+    chips.append(chip("INCONCLUSIVE" if column.claims.missing else "CONFORMS", whole))
+    return [Cell(each) for each in (text(name), text(kafka), *chips, *map(text, rest))]
 
 
 def _row_cells(requirement: str, statement: str | None, compared: Sequence[Column]) -> list[Cell]:
