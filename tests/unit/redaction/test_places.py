@@ -7,22 +7,21 @@ folder of runs is looked at.
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
 from pytest_kmigrate.certificates.scanning import must_hold_no_secret
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.event import EventData, EventKind, Recorder
+from pytest_kmigrate.model.event import EventData, EventKind
 from pytest_kmigrate.model.events.evidence import ExpectationEnded, HarnessTrouble
 from pytest_kmigrate.model.events.nodes import NodeReconfigured, ToolRan
 from pytest_kmigrate.model.history import Transaction, Write, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.fake import FakeCluster, FakeProvider
 from pytest_kmigrate.recording.hiding import contents_of, require_no_secret
 from pytest_kmigrate.recording.log_digests import GrowingLogs
@@ -135,17 +134,9 @@ class _Told(FakeProvider):
         self.facts = {f"fact {number}": text for number, text in enumerate(planted.every("fact of a provider"))}
 
     @contextmanager
-    def provision(
-        self,
-        topology: Topology,
-        recorder: Recorder,
-        logs: Path,
-        *,
-        rules: Path | None = None,
-        keep: Callable[[], bool] = lambda: False,
-    ) -> Iterator[FakeCluster]:
+    def provision(self, *asked: Any, rules: Path | None = None, **more: Any) -> Iterator[FakeCluster]:
         """A cluster that takes rules, and runs no code."""
-        with super().provision(topology, recorder, logs, keep=keep) as cluster:
+        with super().provision(*asked, **more) as cluster:
             yield cluster
 
 
