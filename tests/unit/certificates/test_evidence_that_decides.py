@@ -89,7 +89,7 @@ SIX_LINES = b"a line that a known bug leaves\n" * 6
 
 CHEATS: dict[str, tuple[Cheat, str]] = {
     "six lines in a log": (
-        logged(lambda own, _: own + b"a line that a known bug leaves\n" * 6),
+        logged(lambda own, _: own + SIX_LINES),
         "of controller-3000, but",
     ),
     "a line of a log is other": (logged(lambda own, _: own.replace(b"killed", b"hanged")), "the digest of bytes"),
