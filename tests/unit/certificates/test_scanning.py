@@ -4,7 +4,7 @@ import base64
 import gzip
 import random
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -16,7 +16,9 @@ from pytest_kmigrate.certificates import gitleaks
 from pytest_kmigrate.certificates.scanning import learn_secrets, must_hold_no_secret
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.redaction import redacted
-from pytest_kmigrate.redaction.known import forget_all, learn
+from pytest_kmigrate.redaction.known import learn
+
+pytestmark = pytest.mark.usefixtures("nothing_known")
 
 LETTERS = "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=200))
 HEX = "".join(random.Random(7).choices(string.hexdigits.lower()[:16], k=200))
@@ -32,14 +34,6 @@ TOKENS = {  # made here, so that no scanner takes this file for a leak
     "age-secret-key": "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" + "QPZRY9X8GF2TVDW0S3JN54KHCE",
 }
 SECRET = "s0mething-known/+"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known() -> Iterator[None]:
-    """Other tests of this process know other values."""
-    forget_all()
-    yield
-    forget_all()
 
 
 def test_every_rule_is_one_of_python() -> None:

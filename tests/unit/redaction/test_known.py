@@ -2,24 +2,17 @@
 
 import base64
 import json
-from collections.abc import Iterator
 from urllib.parse import quote, quote_plus
 
 import pytest
 
 from pytest_kmigrate.redaction import redacted, redacted_values
-from pytest_kmigrate.redaction.known import forget_all, known_in, learn, learn_from, learn_named
+from pytest_kmigrate.redaction.known import known_in, learn, learn_from, learn_named
+
+pytestmark = pytest.mark.usefixtures("nothing_known")
 
 SECRET = 'Tr0ub4dor "&3=\\é'
 PLAIN = "Tr0ub4dor3"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known() -> Iterator[None]:
-    """Other tests of this process know other values."""
-    forget_all()
-    yield
-    forget_all()
 
 
 WRITTEN = {

@@ -30,13 +30,15 @@ from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import Session, begin_session
 from pytest_kmigrate.redaction import redacted_id
-from pytest_kmigrate.redaction.known import forget_all, learn
+from pytest_kmigrate.redaction.known import learn
 from pytest_kmigrate.redaction.logs import log_without_secrets
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Claim, RunSettings, open_run
 from tests.unit.fakes import topology
 from tests.unit.redaction.forms import FORMS, traces, written
 from tests.unit.typical_events import event_classes, typical, typical_of
+
+pytestmark = pytest.mark.usefixtures("nothing_known")
 
 OF_ONE_LINE = [form for form in FORMS if "\n" not in FORMS[form]]
 """A command line, the id of a test or a line of a log has no other."""
@@ -73,14 +75,6 @@ class Planted:
                 logins = (base64.b64decode(each + b"==") for each in _LOGIN.findall(content))
                 for secret in set(_PLANTED.findall(b" ".join([content, *logins]))):
                     yield f"{self._of[secret.decode()]}: {file.relative_to(runs)}"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known() -> Iterator[None]:
-    """Other tests of this process know other values."""
-    forget_all()
-    yield
-    forget_all()
 
 
 def _texts_of_events(planted: Planted) -> Iterator[EventData]:
