@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_kmigrate.catalogue import Requirement, requirement, requirements
+from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.grading import graded
 from pytest_kmigrate.checkers.tally import CLASSES, Said, Tally, Word, tally_together
 from pytest_kmigrate.documents import document
@@ -106,8 +107,8 @@ def hidden_by_bugs(found: Coverage) -> str:
     if not rows:
         return ""
     more = f" and {len(rows) - _MOST_HIDDEN} more" if len(rows) > _MOST_HIDDEN else ""
-    counted = f"{len(rows)} requirement{'s' * (len(rows) > 1)}"
-    return f"nothing is shown of {counted}, as known bugs of others hit every run that asked: {shown}{more}"
+    of_rows = counted(len(rows), "requirement")
+    return f"nothing is shown of {of_rows}, as known bugs of others hit every run that asked: {shown}{more}"
 
 
 def coverage(profile: str, *runs: Path) -> Coverage:
