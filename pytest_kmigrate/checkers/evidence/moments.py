@@ -85,6 +85,12 @@ def _is_fault_in_force(history: History, at: Event) -> bool:
     return bool(begun - healed)
 
 
+def took_ns(event: Event) -> int:
+    """How long what an event reports took; 0 if it does not say."""
+    took_ms = event.data.get("took_ms")
+    return int(took_ms) * 1_000_000 if isinstance(took_ms, int | float) else 0
+
+
 def targets_of(applied: Event) -> set[str]:
     """The nodes that a fault, as it was applied, hit."""
     targets = applied.data.get("targets")

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_kmigrate.checkers.evidence.moments import took_ns
 from pytest_kmigrate.checkers.evidence.taken import cut_off, without_a_disk
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
@@ -153,7 +154,7 @@ def _away(history: History) -> _Away:
         if event.kind is EventKind.NODE_STARTED:
             roles[node] = event.data.get("role")
         elif event.kind in _ENDS or event.kind is EventKind.NODE_PAUSED:
-            since.setdefault(node, event.at_ns - _took_ns(event.data.get("took_ms")))
+            since.setdefault(node, event.at_ns - took_ns(event))
         elif event.kind in (EventKind.NODE_READY, EventKind.NODE_RESUMED) and node in since:
             found[_id_of(node)].append((since.pop(node), event.at_ns))
     for times in (without_a_disk(history), cut_off(history)):
@@ -163,10 +164,6 @@ def _away(history: History) -> _Away:
     for node, began_ns in since.items():
         found[_id_of(node)].append((began_ns, history.end_ns))
     return {each: spans for each, spans in found.items() if each in brokers}
-
-
-def _took_ns(took_ms: object) -> int:
-    return int(took_ms) * 1_000_000 if isinstance(took_ms, int | float) else 0
 
 
 def _id_of(node: str) -> int:

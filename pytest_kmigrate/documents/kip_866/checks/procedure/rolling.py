@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import partitions
-from pytest_kmigrate.checkers.evidence.moments import faults_during
+from pytest_kmigrate.checkers.evidence.moments import faults_during, took_ns
 from pytest_kmigrate.checkers.evidence.replicas import can_be_served, leader_since
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
@@ -16,7 +16,6 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.shutdowns import (
     ControlledStop,
     controlled_stops,
     in_log,
-    took_ns,
 )
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker

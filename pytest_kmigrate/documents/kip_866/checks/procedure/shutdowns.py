@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
-from pytest_kmigrate.checkers.evidence.moments import phase_at
+from pytest_kmigrate.checkers.evidence.moments import phase_at, took_ns
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brokers_at
 from pytest_kmigrate.documents.kip_866.checks.registration.records import (
     MIGRATING,
@@ -75,12 +75,6 @@ def in_log(history: History, stop: ControlledStop, due: Sequence[ControlledStop]
     is_recorded = len(_recorded(log, stop.broker)) >= len(until)
     # A snapshot has registrations as they are, and not what became of former ones.
     return InLog(is_recorded, log.file) if is_recorded or log.has_each_own else None
-
-
-def took_ns(stop: Event) -> int:
-    """How long a node took to stop."""
-    took = stop.data.get("took_ms")
-    return int(took) * 1_000_000 if isinstance(took, int | float) else 0
 
 
 def _recorded(log: LogRecords, broker: BrokerAt) -> set[int]:
