@@ -126,9 +126,7 @@ def _details(evidence: RunEvidence) -> StatusDetails | None:
     ]
     again = evidence.history.header.extra.get("reproduce")
     lines = [*reported, *evidence.notices, *([f"again: {again}"] if again else [])]
-    red = [check for check in evidence.checks if check.counts and check.outcome is Outcome.VIOLATES]
-    is_known = bool(red) and all(check.known_bugs for check in red)
-    return StatusDetails(message=redacted_values("\n".join(lines)), known=is_known or None)
+    return StatusDetails(message=redacted_values("\n".join(lines)), known=evidence.is_known or None)
 
 
 def _told(verdict: Verdict, evidence: RunEvidence) -> str:

@@ -59,6 +59,12 @@ class RunEvidence:
         return merged(verdict.outcome for verdict in self.checks if verdict.counts)
 
     @property
+    def is_known(self) -> bool:
+        """Whether it violates, and all that counts of it is explained by known bugs or deviations."""
+        red = [verdict for verdict in self.checks if verdict.counts and verdict.outcome is Outcome.VIOLATES]
+        return bool(red) and all(verdict.known_bugs for verdict in red)
+
+    @property
     def violations(self) -> list[Violation]:
         """Every violation that a verdict shows, in the order of the verdicts."""
         return [violation for verdict in self.checks for violation in verdict.violations]

@@ -9,6 +9,8 @@ from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, event_text
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
+KNOWN = "◇"
+"""The sign of a violation that a known bug or deviation explains."""
 
 
 Point = tuple[float, float | None]
@@ -96,10 +98,10 @@ def violation_lane(evidence: RunEvidence) -> Lane:
             at_ns = evidence.moment_of(violation)
             if at_ns is not None:
                 tip = f"{check.check}\nexpected: {violation.expected}\nobserved: {violation.observed}"
-                style, glyph = ("plain", "◇") if check.known_bugs else ("bad", "✖")
+                style, glyph = ("plain", KNOWN) if check.known_bugs else ("bad", "✖")
                 tip += f"\nknown as {', '.join(check.known_bugs)}" if check.known_bugs else ""
                 marks.append(Mark(ms(at_ns), style, glyph, tip, f"violation-{number}-{position}"))
-    signs = {("bad", "✖"): "new violation", ("plain", "◇"): "violation that a known bug or departure explains"}
+    signs = {("bad", "✖"): "new violation", ("plain", KNOWN): "violation that a known bug or departure explains"}
     return Lane("Violations", marks=sorted(marks, key=lambda each: each.style == "bad"), signs=signs)
 
 

@@ -14,14 +14,12 @@ from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation
 from pytest_kmigrate.redaction import redacted_values
 from pytest_kmigrate.reports.one_run.run_evidence import LogSlice, RunEvidence, event_text
-from pytest_kmigrate.reports.one_run.timeline_lanes import clock, ms
+from pytest_kmigrate.reports.one_run.timeline_lanes import KNOWN, clock, ms
 
 SIGNS = {Outcome.VIOLATES: "✖", Outcome.INCONCLUSIVE: "?", Outcome.CONFORMS: "✓", Outcome.NOT_APPLICABLE: "-"}
 """An outcome is never shown by colour alone."""
 
-_KNOWN = "◇"
-"""The sign of a violation that a known bug or deviation explains."""
-_KNOWN_BADGE = f'<span class="badge known">{_KNOWN} KNOWN</span>'
+_KNOWN_BADGE = f'<span class="badge known">{KNOWN} KNOWN</span>'
 
 _MOST_FOUND = 3
 _LONGEST_SUMMARY = 240
@@ -72,8 +70,7 @@ def _listed(facts: Mapping[str, object]) -> str:
 
 def _outcome(evidence: RunEvidence) -> str:
     """The badge of the run: a run of known violations only is no red."""
-    is_known = evidence.outcome is Outcome.VIOLATES and not any(is_new(each) for each in evidence.checks if each.counts)
-    return _KNOWN_BADGE if is_known else badge(evidence.outcome)
+    return _KNOWN_BADGE if evidence.is_known else badge(evidence.outcome)
 
 
 def _found(evidence: RunEvidence) -> Iterator[str]:
@@ -93,7 +90,7 @@ def _found(evidence: RunEvidence) -> Iterator[str]:
     departures = counted(len(known) - len(defects), "departure")
     parts = [*defects, *([f"{departures} from the text"] if len(known) > len(defects) else [])]
     if parts:
-        yield f'<p class="found-first known">{_KNOWN} violated as known: {_text(", ".join(parts))}</p>'
+        yield f'<p class="found-first known">{KNOWN} violated as known: {_text(", ".join(parts))}</p>'
 
 
 def _short(summary: str) -> str:
@@ -111,7 +108,7 @@ def requirement_list(evidence: RunEvidence) -> str:
     rows = [("claimed", about.requirements)] if about.requirements else []
     for (outcome, is_unknown), named in _by_outcome(evidence).items():
         is_known = outcome is Outcome.VIOLATES and not is_unknown
-        word = f"{_KNOWN if is_known else SIGNS[outcome]} {outcome.name.replace('_', ' ').lower()}"
+        word = f"{KNOWN if is_known else SIGNS[outcome]} {outcome.name.replace('_', ' ').lower()}"
         rows.append((f"{word}{' as known' if is_known else ''}", tuple(named)))
     lines = [f"<div><dt>{name}</dt><dd>{' '.join(map(_requirement, named))}</dd></div>" for name, named in rows]
     counts = ", ".join(f"{len(named)} {name}" for name, named in rows)
@@ -160,7 +157,7 @@ def verdict_list(evidence: RunEvidence) -> str:
     rest = [text for verdict, text in drawn if verdict.outcome is Outcome.NOT_APPLICABLE]
     parts = [
         *shown,
-        *_folded(known, f"{_KNOWN} {counted(len(known), 'check')} violated as known"),
+        *_folded(known, f"{KNOWN} {counted(len(known), 'check')} violated as known"),
         *_folded(green, f"{SIGNS[Outcome.CONFORMS]} {counted(len(green), 'check')} without a violation"),
         *_folded(rest, f"{counted(len(rest), 'check')} did not apply"),
         *_idle(idle),
