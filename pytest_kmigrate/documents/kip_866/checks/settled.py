@@ -15,7 +15,8 @@ from pytest_kmigrate.model.image import MetadataImage
 
 LOG, ZOOKEEPER, BROKERS = "metadata-log", "zookeeper", "admin"
 """The sides, as images name their source."""
-_DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
+DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
+"""The phases in which KRaft controllers write to ZooKeeper, too."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Settled:
     @property
     def is_dual_write(self) -> bool:
         """Whether the controllers wrote to ZooKeeper, too."""
-        return self.phase in _DUAL_WRITE
+        return self.phase in DUAL_WRITE
 
     def has(self, *sides: str) -> bool:
         """Whether there is an image of each of these sides."""
@@ -77,7 +78,7 @@ def is_inherited(history: History) -> bool:
 def dual_write_ns(history: History, life: int) -> int | None:
     """When dual write was first seen in this life of the metadata log: later changes are mirrored, not copied."""
     starts = life_starts_ns(history)
-    seen = (each.at_ns for each in history.states(PHASE) if each.data.get("state") in _DUAL_WRITE)
+    seen = (each.at_ns for each in history.states(PHASE) if each.data.get("state") in DUAL_WRITE)
     return min((at_ns for at_ns in seen if life_at(starts, at_ns) == life), default=None)
 
 

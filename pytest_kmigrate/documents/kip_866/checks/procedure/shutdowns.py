@@ -14,11 +14,9 @@ from pytest_kmigrate.documents.kip_866.checks.registration.records import (
     LogRecords,
     records_of_logs,
 )
-from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-
-_DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def controlled_stops(history: History) -> list[ControlledStop]:
     """All of them, in order, also those that ended by being killed."""
     found = []
     for event in history.of(EventKind.NODE_STOPPED):
-        if event.data.get("how") in ("controlled", "hung") and phase_at(history, event.at_ns) in _DUAL_WRITE:
+        if event.data.get("how") in ("controlled", "hung") and phase_at(history, event.at_ns) in DUAL_WRITE:
             began_ns = event.at_ns - took_ns(event)
             mine = next((each for each in brokers_at(history, began_ns) if each.name == event.node), None)
             if mine is not None and mine.is_migrating:

@@ -9,13 +9,12 @@ from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.changes import State, admissible_states
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
-from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
-_DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
 _THROWN = re.compile(r"java\.lang\.NullPointerException[^\n]*\n\s+at [^\n]*handleClientQuotasDelta")
 
 
@@ -52,4 +51,4 @@ def _stays(history: History, removal: Event, label: str) -> bool:
     taken, starts_ns = snapshot(history, label), life_starts_ns(history)
     is_later = taken is not None and life_at(starts_ns, taken.at_ns) > life_at(starts_ns, removal.at_ns)
     is_from_zookeeper = history.images[label].source == "zookeeper" or is_later
-    return kinds != ["user"] and is_from_zookeeper and phase_at(history, removal.at_ns) in _DUAL_WRITE
+    return kinds != ["user"] and is_from_zookeeper and phase_at(history, removal.at_ns) in DUAL_WRITE
