@@ -10,7 +10,7 @@ from xml.parsers import expat
 
 from pytest_kmigrate.analysis.foreign.junit_cases import ENDINGS, Case, Ending, Suite, results_of
 from pytest_kmigrate.analysis.foreign.numbers_and_times import comma_is_decimal, number
-from pytest_kmigrate.analysis.foreign.other_formats import another_xml
+from pytest_kmigrate.analysis.foreign.other_formats import another_xml, document_type
 from pytest_kmigrate.analysis.foreign.results import MOST_SUMMARY_CHARACTERS, Reading, Result, Unread, shown
 from pytest_kmigrate.analysis.foreign.trx import ROOT, read_trx
 
@@ -150,8 +150,7 @@ def read_junit(text: str) -> Reading:
 def _refuse(root: str, *_declared: object) -> None:
     if root not in (*_SUITES, ROOT):
         raise _NotReadError(another_xml(root, 1))
-    reason = "a document type is not read, for its entities may have any size: remove the DOCTYPE"
-    raise _NotReadError(Reading(unread=(Unread(reason, 1),)))
+    raise _NotReadError(document_type())
 
 
 def _counts(attributes: dict[str, str]) -> str:

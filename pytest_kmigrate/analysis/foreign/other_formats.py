@@ -35,6 +35,12 @@ TESTNG = "TestNG's own report"
 """TestNG writes it beside JUnit XML of the same results. Only where there is none it leaves a verdict open."""
 
 
+def document_type() -> Reading:
+    """A file of XML that declares a document type."""
+    reason = "a document type is not read, for its entities may have any size: remove the DOCTYPE"
+    return Reading(unread=(Unread(reason, 1),))
+
+
 def another_xml(root: str, line: int) -> Reading:
     """What is known of an XML file whose root element, or document type, is none of JUnit's."""
     if root in _NO_RESULTS:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET  # its name everywhere
 
 from pytest_kmigrate.analysis.foreign.numbers_and_times import time_of
-from pytest_kmigrate.analysis.foreign.other_formats import another_xml
+from pytest_kmigrate.analysis.foreign.other_formats import another_xml, document_type
 from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread, shown, simple_result
 
 ROOT = "TestRun"
@@ -17,8 +17,7 @@ _CLOCK = re.compile(r"(\d+):(\d{2}):(\d{2}(?:\.\d+)?)")
 def read_trx(text: str) -> Reading:
     """Every result of a run; a document type is refused, as its entities may have any size."""
     if _DOCTYPE.search(text):
-        reason = "a document type is not read, for its entities may have any size: remove the DOCTYPE"
-        return Reading(unread=(Unread(reason, 1),))
+        return document_type()
     try:
         root = ET.fromstring(text.removeprefix("\ufeff"))  # noqa: S314  # it has no entities of its own
     except (ET.ParseError, ValueError) as error:
