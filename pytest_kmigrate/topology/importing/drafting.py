@@ -82,11 +82,7 @@ def _release(draft: Draft, *, has_zookeeper: bool) -> None:
 
 def _by_level(draft: Draft, *, has_zookeeper: bool) -> str:
     """The release that the brokers' protocol leads to; the default where it shows none."""
-    levels = [
-        node.properties[names.PROTOCOL_VERSION]
-        for node in draft.found.nodes
-        if names.PROTOCOL_VERSION in node.properties
-    ]
+    levels = draft.found.settings(names.PROTOCOL_VERSION)
     levels += [draft.found.metadata_version] if draft.found.metadata_version else []
     release = of_kafka(levels[0].value) if levels else None
     if release and numbers(release) >= _PROTOCOL_FROM:
@@ -98,11 +94,7 @@ def _by_level(draft: Draft, *, has_zookeeper: bool) -> str:
 
 
 def _zookeeper(draft: Draft, ids: list[int]) -> None:
-    connects = [
-        node.properties[names.ZOOKEEPER_CONNECT]
-        for node in draft.found.nodes
-        if names.ZOOKEEPER_CONNECT in node.properties
-    ]
+    connects = draft.found.settings(names.ZOOKEEPER_CONNECT)
     named = max((len(servers(each.value)) for each in connects), default=0)
     table = draft.table("zookeeper")
     if len(ids) >= named and ids:
@@ -146,13 +138,9 @@ def _write_ids(draft: Draft, role: Role, ids: Sequence[int]) -> None:
 def _controllers(draft: Draft, ids: dict[Role, list[int]], *, has_zookeeper: bool) -> None:
     """The controllers: of files, of the quorum that brokers name, or those that a migration needs."""
     of_files = ids[Role.CONTROLLER]
-    named = [node.properties[names.VOTERS] for node in draft.found.nodes if names.VOTERS in node.properties]
+    named = draft.found.settings(names.VOTERS)
     of_quorum = voters(named[0].value) if named else []
-    bootstraps = [
-        node.properties[names.BOOTSTRAP_CONTROLLERS]
-        for node in draft.found.nodes
-        if names.BOOTSTRAP_CONTROLLERS in node.properties
-    ]
+    bootstraps = draft.found.settings(names.BOOTSTRAP_CONTROLLERS)
     if bootstraps:
         draft.notes.leave(bootstraps[0].origin, "quorums here have a fixed set of voters")
     known = {*ids[Role.BROKER], *ids[Role.COMBINED]}

@@ -92,6 +92,10 @@ class Found:
         """The nodes of these roles, in the order of the files."""
         return tuple(node for node in self.nodes if node.role in roles)
 
+    def settings(self, name: str) -> list[Setting]:
+        """The settings of a property, of the nodes that have it, in the order of the files."""
+        return [node.properties[name] for node in self.nodes if name in node.properties]
+
 
 @dataclass
 class Notes:

@@ -5,7 +5,7 @@ from typing import Any
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.importing import names
 from pytest_kmigrate.topology.importing.draft import Draft
-from pytest_kmigrate.topology.importing.found import FoundNode, Setting
+from pytest_kmigrate.topology.importing.found import Found, FoundNode, Setting
 from pytest_kmigrate.topology.importing.listeners import Listeners, controller_in, listeners_in, logins_left
 from pytest_kmigrate.topology.importing.versions import numbers
 
@@ -60,8 +60,7 @@ def _note_others(draft: Draft, brokers: tuple[FoundNode, ...]) -> None:
 
 
 def _authorizer(draft: Draft, table: dict[str, Any]) -> None:
-    found = [node.properties[names.AUTHORIZER] for node in draft.found.nodes if names.AUTHORIZER in node.properties]
-    classes = [each for each in found if each.value]
+    classes = [each for each in draft.found.settings(names.AUTHORIZER) if each.value]
     if not classes:
         return
     table["authorizer"] = True
@@ -78,9 +77,8 @@ def _authorizer(draft: Draft, table: dict[str, Any]) -> None:
 
 
 def _zookeeper(draft: Draft, table: dict[str, Any]) -> None:
-    nodes = draft.found.nodes
-    tls = _set(nodes, names.ZOOKEEPER_TLS)
-    acls = _set(nodes, names.ZOOKEEPER_ACLS)
+    tls = _set(draft.found, names.ZOOKEEPER_TLS)
+    acls = _set(draft.found, names.ZOOKEEPER_ACLS)
     logins = [
         setting
         for node in draft.found.of(Role.ZOOKEEPER)
@@ -100,7 +98,6 @@ def _zookeeper(draft: Draft, table: dict[str, Any]) -> None:
         draft.take("security.zookeeper_acls", *acls)
 
 
-def _set(nodes: tuple[FoundNode, ...], name: str) -> list[Setting]:
+def _set(found: Found, name: str) -> list[Setting]:
     """The settings of a truth that are true."""
-    found = [node.properties[name] for node in nodes if name in node.properties]
-    return [each for each in found if each.value.lower() == "true"]
+    return [each for each in found.settings(name) if each.value.lower() == "true"]
