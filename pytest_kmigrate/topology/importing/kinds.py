@@ -71,7 +71,7 @@ def _kind_of(source: Source) -> str | None:
     return kind
 
 
-def _documents(source: Source) -> list[At]:
+def _documents(source: Source) -> Sequence[At]:
     try:
         return documents(source)
     except TopologyError:

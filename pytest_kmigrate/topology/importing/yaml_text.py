@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import yaml
@@ -145,15 +146,19 @@ class At:
         return At(self.file, f"{self.key}.{name}" if self.key else name, value, short)
 
 
-def documents(source: Source) -> list[At]:
-    """The documents of a file that hold anything; TopologyError with the line that is no YAML."""
+@cache
+def documents(source: Source) -> tuple[At, ...]:
+    """The documents of a file that hold anything; TopologyError with the line that is no YAML.
+
+    Read once: its kind is seen by them, before they are read for that kind.
+    """
     try:
         loaded = list(yaml.load_all(source.text, Loader=_Texts))
     except yaml.YAMLError as error:
         raise TopologyError(source.path, [_problem(source, error)]) from None
     except (RecursionError, ValueError) as error:
         raise TopologyError(source.path, [f"expected YAML, got what no reader takes: {type(error).__name__}"]) from None
-    return [At(source.path, "", each) for each in loaded if each is not None]
+    return tuple(At(source.path, "", each) for each in loaded if each is not None)
 
 
 def _problem(source: Source, error: yaml.YAMLError) -> str:
