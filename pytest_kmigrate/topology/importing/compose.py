@@ -176,10 +176,7 @@ def _resolved(text: str) -> tuple[str, str]:
 
 
 def _copies(service: At) -> int:
-    for at in (
-        service.get("scale"),
-        service.get("deploy").get("replicas") if service.get("deploy") else service.get("scale"),
-    ):
+    for at in (service.get("scale"), service.get("deploy", "replicas")):
         if at:
             number = at.number()
             if not 1 <= number <= _MOST_COPIES:

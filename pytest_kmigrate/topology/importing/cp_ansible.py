@@ -1,13 +1,13 @@
 """Reader of cp-ansible's inventories: groups of hosts, their variables, and cp-ansible's defaults for these."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.redaction import is_sensitive
-from pytest_kmigrate.topology.importing.ansible_variables import translated
+from pytest_kmigrate.topology.importing.ansible_variables import Variables, translated
 from pytest_kmigrate.topology.importing.found import Found, FoundNode, Notes, Setting
 from pytest_kmigrate.topology.importing.names import MIGRATION, NODE_ID, PROCESS_ROLES, ZOOKEEPER_CONNECT
 from pytest_kmigrate.topology.importing.versions import of_confluent
@@ -21,7 +21,6 @@ _FIRST_ID = {_ZOOKEEPER: 1, _BROKER: 1, _CONTROLLER: 9991}
 """What cp-ansible counts from where no host has an id."""
 _RANGE = re.compile(r"\[(\d+):(\d+)\]")
 _MOST_HOSTS = 200
-Variables = Mapping[str, At]
 
 
 def is_one(at: At) -> bool:
@@ -47,7 +46,7 @@ def found_in(documents: Sequence[At]) -> Found:
     if hosts[_ZOOKEEPER]:
         nodes = [_of_zookeeper(node, hosts[_ZOOKEEPER][0][0], migrates=bool(hosts[_CONTROLLER])) for node in nodes]
     _leave_others(at, notes)
-    return Found(KIND, tuple(nodes), None, tuple(dict.fromkeys(notes.left)), tuple(notes.assumed))
+    return Found(KIND, tuple(nodes), None, tuple(notes.left), tuple(notes.assumed))
 
 
 def _node(name: str, number: int, host: At, variables: Variables, *, is_kraft: bool, notes: Notes) -> FoundNode:
@@ -72,7 +71,7 @@ def _of_zookeeper(node: FoundNode, place: At, *, migrates: bool) -> FoundNode:
     more = {ZOOKEEPER_CONNECT: chroot or Setting("", place.origin)}
     if migrates:
         more[MIGRATION] = Setting("true", place.origin)
-    return FoundNode(node.role, node.origin, {**node.properties, **more}, node.node_id, node.release)
+    return replace(node, properties={**node.properties, **more})
 
 
 def _release(variables: Variables) -> Setting | None:

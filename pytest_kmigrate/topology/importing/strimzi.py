@@ -162,8 +162,7 @@ class _Cluster:
         return properties
 
     def _disks(self, storage: At) -> dict[str, Setting]:
-        volumes = storage.get("volumes") if storage else storage
-        disks = volumes.items() if volumes else []
+        disks = storage.get("volumes").items()
         return {LOG_DIRS: Setting(",".join(f"disk-{number}" for number in range(max(1, len(disks)))), storage.origin)}
 
     def _leave(self, table: At, read: Sequence[str]) -> None:
