@@ -1,7 +1,7 @@
 """Whether nodes are of one cluster, and which ids they have."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import Role
@@ -48,13 +48,13 @@ def _are_filled_in(nodes: Iterable[FoundNode], name: str) -> None:
             raise TopologyError(setting.origin.file, [f"{setting.origin.exact}: {text}"])
 
 
-def _same(nodes: Iterable[FoundNode], name: str, meaning: object) -> None:
+def _same(nodes: Iterable[FoundNode], name: str, meaning: Callable[[str], object]) -> None:
     first: tuple[object, Setting] | None = None
     for node in nodes:
         setting = node.properties.get(name)
         if setting is None or not setting.value:
             continue
-        value = meaning(setting.value)  # type: ignore[operator]
+        value = meaning(setting.value)
         if first is None:
             first = value, setting
         elif value != first[0] and not _overlaps(value, first[0]):

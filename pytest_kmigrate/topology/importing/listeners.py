@@ -22,7 +22,7 @@ _OUR_CONTROLLER_LOGIN = "PLAIN"
 class Listeners:
     """The protocols of a cluster's listeners; None for what no file shows."""
 
-    internal: Setting | None
+    internal: Setting
     client: Setting | None
     controller: Setting | None
     extra: Mapping[str, Setting]

@@ -20,9 +20,8 @@ def protect(draft: Draft, *, has_zookeeper: bool) -> None:
     for node in draft.found.of(Role.BROKER, Role.COMBINED, Role.CONTROLLER):
         logins_left(node, draft.notes)
     table: dict[str, Any] = {}
-    if brokers:
-        _listeners(draft, listeners_in(brokers[0], draft.notes), table)
-        _note_others(draft, brokers)
+    _listeners(draft, listeners_in(brokers[0], draft.notes), table)
+    _note_others(draft, brokers)
     _authorizer(draft, table)
     if has_zookeeper:
         _zookeeper(draft, table)
@@ -33,7 +32,7 @@ def protect(draft: Draft, *, has_zookeeper: bool) -> None:
 def _listeners(draft: Draft, found: Listeners, table: dict[str, Any]) -> None:
     controllers = [controller_in(node.properties) for node in draft.found.of(Role.CONTROLLER)]
     controller = next((each for each in controllers if each), None) or found.controller
-    internal = found.internal.value if found.internal else _PLAINTEXT
+    internal = found.internal.value
     client = found.client.value if found.client else internal
     has_controllers = Role.CONTROLLER in draft.document or Role.COMBINED in draft.document
     if has_controllers and controller is None and internal != _PLAINTEXT:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_kmigrate.topology.importing.draft import Draft
-from pytest_kmigrate.topology.importing.found import Assumed, Origin
+from pytest_kmigrate.topology.importing.found import Origin
 from pytest_kmigrate.topology.values import LONGEST_NAME
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -26,7 +26,8 @@ def rendered(draft: Draft) -> str:
     for name in _ORDER:
         for each in document.get(name, []) if name == "node" else [document[name]] if name in document else []:
             lines += ["", *_table(name, each, is_entry=name == "node")]
-    lines += ["", *_comments("Assumed, because no file has it", _assumed(draft.notes.assumed))]
+    assumed = (f"{each.key}: {each.why}" for each in draft.notes.assumed)
+    lines += ["", *_comments("Assumed, because no file has it", assumed)]
     left = grouped((each.origin, each.why) for each in draft.notes.left)
     lines += _comments("Not taken over", (f"{setting}: {why}" for setting, why in left))
     return "\n".join(lines).rstrip() + "\n"
@@ -67,10 +68,6 @@ def grouped(rows: Iterable[tuple[Origin, str]]) -> Iterator[tuple[str, str]]:
         more = f" and {len(others)} more" if others else ""
         file = Path(first.file).name
         yield (f"{key} ({file}{more})" if key else f"{file}{more}"), what
-
-
-def _assumed(assumed: list[Assumed]) -> Iterator[str]:
-    yield from (f"{each.key}: {each.why}" for each in assumed)
 
 
 def _comments(title: str, lines: Iterator[str]) -> Iterator[str]:
