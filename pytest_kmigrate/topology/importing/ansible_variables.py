@@ -19,10 +19,11 @@ from pytest_kmigrate.topology.importing.names import (
     parts,
     protocol,
 )
-from pytest_kmigrate.topology.importing.yaml_text import TEMPLATE, At
+from pytest_kmigrate.topology.importing.yaml_text import At
 
 _ZOOKEEPER, _BROKER, _CONTROLLER = "zookeeper", "kafka_broker", "kafka_controller"
 _PROPERTIES = "_custom_properties"
+_TEMPLATE = "a template of Ansible that was not filled in"
 _MECHANISMS = {
     "plain": "PLAIN",
     "scram": "SCRAM-SHA-512",
@@ -68,8 +69,8 @@ def _own(group: str, variables: Variables, notes: Notes) -> Iterator[tuple[str, 
         for name, each in (table.table() if table else {}).items():
             if is_sensitive(name):
                 notes.leave(each.origin, "secret")
-            elif each and isinstance(each.value, str) and TEMPLATE in each.value:
-                notes.leave(each.origin, "a template of Ansible that was not filled in")
+            elif each.is_template:
+                notes.leave(each.origin, _TEMPLATE)
             elif each:
                 yield name, each.setting()
 
@@ -168,10 +169,9 @@ def _truth(variables: Variables, *names: str) -> bool:
 
 
 def _is_template(name: str, each: At, notes: Notes) -> bool:
-    is_template = isinstance(each.value, str) and TEMPLATE in each.value
-    if is_template and name in _UNDERSTOOD:
-        notes.leave(each.origin, "a template of Ansible that was not filled in")
-    return is_template
+    if each.is_template and name in _UNDERSTOOD:
+        notes.leave(each.origin, _TEMPLATE)
+    return each.is_template
 
 
 def _leave_others(variables: Variables, notes: Notes) -> None:

@@ -134,9 +134,14 @@ class At:
         """A text with its origin."""
         return Setting(self.text(), self.origin)
 
+    @property
+    def is_template(self) -> bool:
+        """Whether it is a text that was not filled in."""
+        return isinstance(self.value, str) and TEMPLATE in self.value
+
     def _named(self) -> str:
         """The value of a key that holds no secret."""
-        return shown(self.value) if isinstance(self.value, str) and TEMPLATE not in self.value else ""
+        return shown(self.value) if isinstance(self.value, str) and not self.is_template else ""
 
     def __bool__(self) -> bool:
         return self.value is not None
