@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.importing import names
 from pytest_kmigrate.topology.importing.found import Found, FoundNode, Notes, Setting
@@ -35,17 +34,14 @@ def must_be_one(found: Found) -> None:
         text = (
             f"expected nodes of one cluster, got a node in KRaft mode that names no ZooKeeper beside {others[0].origin}"
         )
-        raise TopologyError(
-            alone[0].origin.file, [f"{alone[0].origin.exact or names.PROCESS_ROLES}: {text}: {_ONE_BY_ONE}"]
-        )
+        raise alone[0].origin.wrong(f"{text}: {_ONE_BY_ONE}", names.PROCESS_ROLES)
 
 
 def _are_filled_in(nodes: Iterable[FoundNode], name: str) -> None:
     for node in nodes:
         setting = node.properties.get(name)
         if setting and is_placeholder(setting.value):
-            text = f"expected the servers, got {_PLACEHOLDER}: give the file as the node has it"
-            raise TopologyError(setting.origin.file, [f"{setting.origin.exact}: {text}"])
+            raise setting.origin.wrong(f"expected the servers, got {_PLACEHOLDER}: give the file as the node has it")
 
 
 def _same(nodes: Iterable[FoundNode], name: str, meaning: Callable[[str], object]) -> None:
@@ -59,7 +55,7 @@ def _same(nodes: Iterable[FoundNode], name: str, meaning: Callable[[str], object
             first = value, setting
         elif value != first[0] and not _overlaps(value, first[0]):
             text = f"expected nodes of one cluster, got another value than {first[1].origin} has: {_ONE_BY_ONE}"
-            raise TopologyError(setting.origin.file, [f"{setting.origin.exact}: {text}"])
+            raise setting.origin.wrong(text)
 
 
 def _overlaps(one: object, other: object) -> bool:
@@ -100,7 +96,7 @@ def ids_of(nodes: Sequence[FoundNode], notes: Notes) -> list[int]:
         if node_id in places:
             text = f"expected an id that no other node has, got {node_id}, which {places[node_id].origin} has, too"
             place = node.node_id.origin if node.node_id else node.origin
-            raise TopologyError(place.file, [f"{place.exact or names.NODE_ID}: {text}: give each node its own"])
+            raise place.wrong(f"{text}: give each node its own", names.NODE_ID)
         places[node_id] = node
         ids.append(node_id)
     return ids
@@ -108,9 +104,8 @@ def ids_of(nodes: Sequence[FoundNode], notes: Notes) -> list[int]:
 
 def _generated(node: FoundNode, taken: Sequence[int], notes: Notes) -> int:
     if node.is_kraft:
-        place = node.origin
         text = f"expected the id of the node, got none: a node in KRaft mode has one, write {names.NODE_ID}"
-        raise TopologyError(place.file, [f"{place.exact}: {text}" if place.exact else f"{names.NODE_ID}: {text}"])
+        raise node.origin.wrong(text, names.NODE_ID)
     notes.assume("broker.ids", f"brokers without an id have those that Kafka gives, from {_GENERATED_FROM} on")
     return max([*taken, _GENERATED_FROM - 1]) + 1
 
@@ -119,6 +114,5 @@ def _number(setting: Setting) -> int:
     value = setting.value.strip()
     if not (value.isascii() and value.isdecimal()) or int(value[:11]) > _LARGEST_ID:
         got = _PLACEHOLDER if is_placeholder(value) or "@" in value or "%" in value else repr(value[:40])
-        text = f"{setting.origin.exact}: expected the number of a node, got {got}: give the file as the node has it"
-        raise TopologyError(setting.origin.file, [text])
+        raise setting.origin.wrong(f"expected the number of a node, got {got}: give the file as the node has it")
     return int(value)

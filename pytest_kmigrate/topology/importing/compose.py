@@ -136,10 +136,8 @@ def _filled(service: At, notes: Notes) -> dict[str, Setting]:
             continue
         filled, lacks = _resolved(value)
         if lacks and _DECIDING.fullmatch(name):
-            text = (
-                f"{origin.exact}: expected a value, got the variable {lacks}, which has none in this file: {_RESOLVED}"
-            )
-            raise TopologyError(origin.file, [text])
+            text = f"expected a value, got the variable {lacks}, which has none in this file: {_RESOLVED}"
+            raise origin.wrong(text)
         if lacks:
             notes.leave(origin, f"the variable {lacks} has no value in this file: {_RESOLVED}")
         else:

@@ -7,6 +7,7 @@ what a topology takes over.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import Role
 
 
@@ -25,6 +26,10 @@ class Origin:
     def exact(self) -> str:
         """The key with all that leads to it."""
         return self.path or self.key
+
+    def wrong(self, problem: str, key: str = "") -> TopologyError:
+        """The error of this place; ``key``: what it is about where the place is a whole file."""
+        return TopologyError(self.file, [f"{self.exact or key}: {problem}"])
 
     def __str__(self) -> str:
         return f"{self.file}: {self.exact}" if self.exact else self.file

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.importing.found import Setting
 
@@ -57,8 +56,7 @@ def roles_in(roles: Setting) -> Role:
     """The role of a node with these ``process.roles``."""
     role = _ROLES.get(frozenset(parts(roles.value)))
     if role is None:
-        text = f"{roles.origin.exact}: expected broker, controller or both, got {roles.value!r}"
-        raise TopologyError(roles.origin.file, [text])
+        raise roles.origin.wrong(f"expected broker, controller or both, got {roles.value!r}")
     return role
 
 
