@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kmigrate.catalogue import (
-    KnownBug,
-    check_data,
-    is_before,
-    known_bug,
-    met_by_any_run,
-    requirement,
-)
+from pytest_kmigrate.catalogue import KnownBug, check_data, is_before, known_bug, met_by_any_run, requirement
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.errors import KmigrateError, UnfitReleaseError, WrongUseError
 from pytest_kmigrate.plugin.asking import (
@@ -136,15 +129,16 @@ def under_test(config: pytest.Config, items: Iterable[pytest.Item]) -> list[str]
 
 def _on_the_given(config: pytest.Config, ours: Sequence[pytest.Item]) -> list[str]:
     """What a session does with the topology of the command line, if a test of a suite or of another shape is in it."""
+    if options_of(config).topology is None or config.getoption("collectonly"):
+        return []
     left_out = {item: item.stash[_ON_ANOTHER_SHAPE] for item in ours if _ON_ANOTHER_SHAPE in item.stash}
-    found = [(item, given) for item in ours if (given := item.stash.get(_LOOKED_AT, None)) is not None]
-    is_of_suite = any(module_in_suites(item.path) for item, _ in found)
-    if options_of(config).topology is None or config.getoption("collectonly") or not (left_out or is_of_suite):
+    found = [item for item in ours if item.stash.get(_LOOKED_AT, None) is not None]
+    if not (left_out or any(module_in_suites(item.path) for item in found)):
         return []
     from pytest_kmigrate.plugin.forecast import forecast  # not at pytest's start
 
-    topology = next((item.stash[_GIVEN] for item, _ in found if _GIVEN in item.stash), None)
-    return forecast(config, topology, [item for item, _ in found], left_out) if topology else []
+    topology = next((item.stash[_GIVEN] for item in found if _GIVEN in item.stash), None)
+    return forecast(config, topology, found, left_out) if topology else []
 
 
 def _look_at(item: pytest.Item, options: Options, topology_of_test: _Topology | None) -> list[str]:

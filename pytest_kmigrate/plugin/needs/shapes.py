@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 def why_not_on_given(item: pytest.Item, given: "Topology") -> list[str]:
     """What the topology of the command line lacks for this test, as one reason; nothing without that option."""
-    options, about = options_of(item.config), subject_of(item)
-    in_suite = module_in_suites(item.path) is not None
-    if options.topology is None or not (in_suite or about):
+    options = options_of(item.config)
+    if options.topology is None:
+        return []
+    about, in_suite = subject_of(item), module_in_suites(item.path) is not None
+    if not (in_suite or about):
         return []
     from pytest_kmigrate.model.topology import Role  # not at pytest's start
     from pytest_kmigrate.topology.standing_in import Wanted, counts_lacking, lacks
