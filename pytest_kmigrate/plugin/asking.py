@@ -115,8 +115,7 @@ def _marked_topology(item: pytest.Item) -> str | None:
     does not exist.
     """
     marked(item, "topology")  # whether each is right
-    found = list(marks_of(item, "topology"))
-    found = [(node, mark) for node, mark in found if mark.args]
+    found = [(node, mark) for node, mark in marks_of(item, "topology") if mark.args]
     nodes = {node: mark for node, mark in found if node is not item}
     own = [str(mark.args[0]) for node, mark in found if node is item]
     if len(own) > 1:
