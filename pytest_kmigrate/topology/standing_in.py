@@ -37,7 +37,7 @@ def lacks(given: Topology, wanted: Wanted, *, is_known: bool = True) -> list[str
 def _of_shape(given: Topology, own: Topology) -> Iterator[str]:
     if own.has_zookeeper != given.has_zookeeper:
         yield "a ZooKeeper" if own.has_zookeeper else "a cluster that was born in KRaft mode"
-    combined = [bool([node for node in each.nodes if node.role is Role.COMBINED]) for each in (own, given)]
+    combined = [any(node.role is Role.COMBINED for node in each.nodes) for each in (own, given)]
     if combined[0] != combined[1]:
         yield "brokers and controllers in " + ("one process" if combined[0] else "processes of their own")
 
@@ -130,8 +130,8 @@ def _of_security(given: Topology, own: Topology) -> Iterator[str]:
     mine, other = own.security, given.security
     if mine.has_passwords and not other.has_passwords:
         yield "clients that log in by a password (SASL)"
+    is_told_apart = any(map(_is_encrypted, mine.protocols.values()))
     for listener, protocol in mine.protocols.items():
-        is_told_apart = _is_encrypted(protocol) or any(map(_is_encrypted, mine.protocols.values()))
         if is_told_apart and _is_encrypted(protocol) != _is_encrypted(other.protocols.get(listener, "PLAINTEXT")):
             yield f"{'TLS' if _is_encrypted(protocol) else 'no TLS'} at the listener {listener}"
     if mine.zookeeper_tls and not other.zookeeper_tls:
