@@ -1,7 +1,7 @@
 """How each capability is tried on a standing cluster: why it is there, in words; ClusterError says why it is not."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 
 from kazoo.client import KazooClient
@@ -118,22 +118,19 @@ def _metrics(site: Site, metrics: MetricsReader) -> str:
     """Every broker shows some; a controller that is down may come later."""
     if site.file.metrics is None:
         raise ClusterError("the file has no [metrics]")
-    silent, names = [], set[str]()
+    silent, names = dict[str, str](), set[str]()
     for spec in site.topology.of_role(Role.BROKER):
         shown = {name for name, value in metrics.read(spec.name, CATALOGUES[spec.role]).items() if value is not None}
         names |= shown
         if not shown.intersection(_ANY_METRIC):
-            silent.append(f"{spec.name} at {site.filled(site.file.metrics.url, spec.name)}")
+            silent[spec.name] = site.filled(site.file.metrics.url, spec.name)
     if len(silent) == len(site.topology.of_role(Role.BROKER)):
-        raise UnreachableError("metrics.url", f"{site.file.metrics.kind} in each broker", f"none at {_listed(silent)}")
+        got = f"none at {', '.join(silent.values())}"
+        raise UnreachableError("metrics.url", f"{site.file.metrics.kind} in each broker", got)
     if silent:
-        raise ClusterError(f"no metrics of {', '.join(silent)}")
+        raise ClusterError(f"no metrics of {', '.join(f'{name} at {url}' for name, url in silent.items())}")
     absent = sorted(CATALOGUES["broker"].keys() - names)
     return f"each broker shows some, {len(names)} of the catalogue's; absent: {', '.join(absent) or 'none'}"
-
-
-def _listed(silent: Sequence[str]) -> str:
-    return ", ".join(each.partition(" at ")[2] for each in silent)
 
 
 def _znodes(site: Site) -> str:
