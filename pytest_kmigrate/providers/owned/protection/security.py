@@ -109,16 +109,16 @@ class Protection:
     def node_properties(self, spec: NodeSpec) -> dict[str, str]:
         """What a broker's or controller's properties file says about its listeners."""
         protocols = self.security.protocols
-        by_tls = self.security.zookeeper_tls
+        by_tls, control_plane = self.security.zookeeper_tls, self.security.control_plane or "PLAINTEXT"
         tls = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(_key_store(self.folder, spec.name))}
         return {
             "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
             **({**tls, **self._trust_of_java} if any(map(is_encrypted, protocols.values())) else {}),
             **(_BY_CERTIFICATE if any(map(self._asks, protocols.values())) else {}),
             **({"sasl.enabled.mechanisms": MECHANISM} if self._has_scram else {}),
-            **(self._internal_login if has_login(self.security.internal) else {}),
+            **(self._login_of_brokers(Listener.INTERNAL) if has_login(self.security.internal) else {}),
             **{_jaas(name): f"{_SCRAM_MODULE};" for name in self._of_clients if has_login(protocols[name])},
-            **(self._control_plane_login if has_login(self.security.control_plane or "PLAINTEXT") else {}),
+            **(self._login_of_brokers(Listener.CONTROL_PLANE) if has_login(control_plane) else {}),
             **(self._controller_login if has_login(self.security.controller) else {}),
             **({"delegation.token.secret.key": self.token_secret} if self.signs_tokens else {}),
             **(tls_of_client(_key_store(self.folder, USER), _authority_file(self.folder)) if by_tls else {}),
@@ -211,16 +211,9 @@ class Protection:
     def _trust_of_java(self) -> dict[str, str]:
         return {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(_authority_file(self.folder))}
 
-    @property
-    def _internal_login(self) -> dict[str, str]:
-        """For both ends: a node that is dialled there dials others, too."""
-        return {"sasl.mechanism.inter.broker.protocol": MECHANISM, _jaas(Listener.INTERNAL): self._scram_as_admin}
-
-    @property
-    def _control_plane_login(self) -> dict[str, str]:
-        """The broker that is the controller logs in as itself; its mechanism is that of the internal listener."""
-        mechanism = {"sasl.mechanism.inter.broker.protocol": MECHANISM}
-        return {**mechanism, _jaas(Listener.CONTROL_PLANE): self._scram_as_admin}
+    def _login_of_brokers(self, listener: Listener) -> dict[str, str]:
+        """For both ends: a node that is dialled there dials others, too. All such listeners have one mechanism."""
+        return {"sasl.mechanism.inter.broker.protocol": MECHANISM, _jaas(listener): self._scram_as_admin}
 
     @property
     def _controller_login(self) -> dict[str, str]:
