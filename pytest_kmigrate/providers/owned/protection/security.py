@@ -21,7 +21,6 @@ tokens are signed with. Before, a broker in KRaft mode refuses to start with one
 migrated.
 """
 
-import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,11 +35,11 @@ from pytest_kmigrate.providers.owned.protection.zookeeper import (
     USER,
     ZookeeperLogin,
     login_by_certificate,
+    new_password,
     new_zookeeper_login,
     tls_of_client,
     tls_of_server,
 )
-from pytest_kmigrate.redaction.known import learn
 
 ADMIN = "admin"
 ANONYMOUS = "ANONYMOUS"
@@ -49,7 +48,6 @@ _CONTROLLER_MECHANISM = "PLAIN"
 _SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 _PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 _ITERATIONS = 4096  # the fewest Kafka takes: every connection of a node pays for them
-_PASSWORD_BYTES = 24
 _TOKENS_SINCE = Version("3.6.0")
 
 
@@ -58,10 +56,6 @@ _BY_CERTIFICATE = {
     "ssl.principal.mapping.rules": r"RULE:^CN=([^,]+).*$/$1/",
 }
 """Who shows a certificate is known by its common name."""
-
-
-def _new_password() -> str:
-    return secrets.token_hex(_PASSWORD_BYTES)
 
 
 def has_login(protocol: SecurityProtocol) -> bool:
@@ -81,9 +75,9 @@ class Protection:
     security: Security
     folder: Path
     signs_tokens: bool = False
-    scram_password: str = field(default_factory=_new_password, repr=False)
-    plain_password: str = field(default_factory=_new_password, repr=False)
-    token_secret: str = field(default_factory=_new_password, repr=False)
+    scram_password: str = field(default_factory=new_password, repr=False)
+    plain_password: str = field(default_factory=new_password, repr=False)
+    token_secret: str = field(default_factory=new_password, repr=False)
     """What delegation tokens are signed with, where there are any."""
     nodes: tuple[str, ...] = ()
     """The names in the certificates of brokers and controllers."""
@@ -252,9 +246,7 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
     if security.zookeeper_tls:
         login = login_by_certificate()
     names = tuple(spec.name for spec in nodes if spec.role is not Role.ZOOKEEPER)
-    made = Protection(security, folder, signs_tokens, nodes=names, zookeeper=login)
-    learn((made.scram_password, made.plain_password, made.token_secret), is_of_cluster=True)
-    return made
+    return Protection(security, folder, signs_tokens, nodes=names, zookeeper=login)
 
 
 def client_file(protection: Protection, scratch: Path) -> Path | None:

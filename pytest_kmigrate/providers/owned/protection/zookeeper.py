@@ -50,22 +50,22 @@ class ZookeeperLogin:
 
 def new_zookeeper_login(folder: Path) -> ZookeeperLogin:
     """A login with passwords of its own, its files in ``folder``."""
-    password = _new_password()
+    password = new_password()
     server = f'Server {{\n  {_MODULE}\n  user_{USER}="{password}";\n}};\n'
     client = f'Client {{\n  {_MODULE}\n  username="{USER}"\n  password="{password}";\n}};\n'
     return ZookeeperLogin(
         write_private(folder.absolute() / "zookeeper-server.jaas", server),
         write_private(folder.absolute() / "zookeeper-client.jaas", client),
-        _new_password(),
+        new_password(),
     )
 
 
 def login_by_certificate() -> ZookeeperLogin:
     """A login of Kafka without any file: only the superuser has a password."""
-    return ZookeeperLogin(None, None, _new_password())
+    return ZookeeperLogin(None, None, new_password())
 
 
-def _new_password() -> str:
+def new_password() -> str:
     """A password that no artefact of a run will have."""
     password = secrets.token_hex(_PASSWORD_BYTES)
     learn([password], is_of_cluster=True)
