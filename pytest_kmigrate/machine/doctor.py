@@ -97,17 +97,22 @@ def _cache() -> Finding:
         folder = cache_dir()
     except EnvironmentLackError as error:
         return Finding("cache", ok=False, found=str(error), cure=_OTHER_CACHE)
-    place = next(each for each in (folder, *folder.parents) if each.is_dir())
+    place = _there(folder)
     if allows_programs(place):
         return Finding("cache", ok=True, found=f"{folder}, {shutil.disk_usage(place).free / 2**30:.1f} GiB free")
     return Finding("cache", ok=False, found=f"{folder} is read-only or mounted with noexec", cure=_OTHER_CACHE)
+
+
+def _there(folder: Path) -> Path:
+    """What exists of a folder that may be made later."""
+    return next(each for each in (folder, *folder.parents) if each.is_dir())
 
 
 def _libraries() -> Finding:
     """Asked in the order in which a cluster looks for a folder."""
     folders = [state_dir(), *([cache_dir()] if _cache().ok else [])]
     try:
-        unpacking = unpacking_in(*(next(each for each in (it, *it.parents) if each.is_dir()) for it in folders))
+        unpacking = unpacking_in(*map(_there, folders))
     except EnvironmentLackError as error:
         return Finding("libraries", ok=False, found=str(error), cure=_OTHER_CACHE)
     where = unpacking[0].partition("=")[2] if unpacking else JAVA_TEMPORARY
