@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.providers.owned.supervisor import end_with_parent
 
 if TYPE_CHECKING:
@@ -73,4 +74,4 @@ if __name__ == "__main__":
     try:
         keep(socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2]))
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(ExitStatus.INTERRUPTED)

@@ -13,6 +13,7 @@ def doctor(
     """Check that this machine has what a run needs, and print the command for whatever is missing."""
     from pytest_kmigrate.cli.console import notify, say, show
     from pytest_kmigrate.machine import doctor as examining
+    from pytest_kmigrate.model.exit_status import ExitStatus
 
     findings = examining.cure(notify) if cure else examining.examine()
     show(("what", "", "found"), [(each.name, "ok" if each.ok else "LACKING", each.found) for each in findings])
@@ -22,7 +23,7 @@ def doctor(
     lacking = [finding.name for finding in findings if not finding.ok]
     if lacking:
         notify(f"this machine lacks: {', '.join(lacking)}; the command for each is above")
-        raise typer.Exit(4)
+        raise typer.Exit(ExitStatus.LACKING)
 
 
 def docs() -> None:
