@@ -22,6 +22,7 @@ from pytest_kmigrate.topology.importing.names import (
 from pytest_kmigrate.topology.importing.yaml_text import At
 
 _ZOOKEEPER, _BROKER, _CONTROLLER = "zookeeper", "kafka_broker", "kafka_controller"
+_PLANE = "CONTROL_PLANE"
 _PROPERTIES = "_custom_properties"
 _TEMPLATE = "a template of Ansible that was not filled in"
 _MECHANISMS = {
@@ -118,6 +119,12 @@ def _listeners(group: str, variables: Variables, *, has_controllers: bool) -> di
             _add(name, {**variables, **own}, protocols, properties)
             if key == ("broker" if several else "internal") and origin:
                 properties[INTER_BROKER] = Setting(name, origin)
+        plane = variables.get("kafka_broker_configure_control_plane_listener")
+        if plane and plane.truth(default=False):
+            names.append(_PLANE)
+            _add(_PLANE, variables, protocols, properties)
+            properties[CONTROL_PLANE] = Setting(_PLANE, plane.origin)
+            origin = origin or plane.origin
     if has_controllers:
         own = {
             key: variables[f"{_CONTROLLER}_{key}"]
@@ -132,9 +139,6 @@ def _listeners(group: str, variables: Variables, *, has_controllers: bool) -> di
     properties[PROTOCOLS] = Setting(",".join(protocols), origin)
     if has_controllers:
         properties[CONTROLLER_LISTENERS] = Setting("CONTROLLER", origin)
-    plane = variables.get("kafka_broker_configure_control_plane_listener")
-    if plane and plane.truth(default=False) and group == _BROKER:
-        properties[CONTROL_PLANE] = plane.setting()
     return properties
 
 

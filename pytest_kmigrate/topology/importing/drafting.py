@@ -1,13 +1,15 @@
 """From what was found to the draft of a topology: roles, ids, release, disks, security and properties."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.importing import names
 from pytest_kmigrate.topology.importing.carried import stands_for, why_left
 from pytest_kmigrate.topology.importing.clusters import chroot, ids_of, must_be_one, servers, voters
+from pytest_kmigrate.topology.importing.disks import disks_of
 from pytest_kmigrate.topology.importing.draft import Draft, Wish
 from pytest_kmigrate.topology.importing.found import Found, FoundNode, Setting
 from pytest_kmigrate.topology.importing.names import parts
@@ -15,10 +17,12 @@ from pytest_kmigrate.topology.importing.protecting import protect
 from pytest_kmigrate.topology.importing.versions import DEFAULT, nearest, numbers, of_kafka
 from pytest_kmigrate.topology.values import VOTERS
 
-_DISKS_MIGRATE_FROM = (3, 7)
+_DYNAMIC_FROM = (3, 9)
+_QUORUM = "quorum"
 _PROTOCOL_FROM = (3, 4)
 _CONTROLLERS_ASSUMED = 3
 _FIRST_CONTROLLER = 3000
+_TOO_MANY = f"a topology has {', '.join(map(str, VOTERS))} of them"
 _KAFKA = (Role.BROKER, Role.COMBINED, Role.CONTROLLER)
 
 
@@ -42,8 +46,10 @@ def drafted(found: Found, wish: Wish) -> Draft:
     _numbered(draft, Role.BROKER, ids[Role.BROKER])
     _numbered(draft, Role.COMBINED, ids[Role.COMBINED])
     _controllers(draft, ids, has_zookeeper=has_zookeeper)
-    _disks(draft, ids, has_zookeeper=has_zookeeper)
+    _quorum(draft, has_zookeeper=has_zookeeper)
+    disks_of(draft, ids, has_zookeeper=has_zookeeper)
     _properties(draft, ids, has_zookeeper=has_zookeeper)
+    _drop_what_is_of_no_node(draft)
     protect(draft, has_zookeeper=has_zookeeper)
     _note_the_rest(draft)
     return draft
@@ -125,6 +131,8 @@ def _numbered(draft: Draft, role: Role, ids: Sequence[int]) -> None:
     _write_ids(draft, role, kept)
     for node in draft.found.of(role)[: len(kept)]:
         draft.take(f"[{role}]", node.node_id or node.origin)
+    for node in draft.found.of(role)[len(kept) :]:
+        draft.notes.leave(node.node_id.origin if node.node_id else node.origin, _TOO_MANY)
 
 
 def _write_ids(draft: Draft, role: Role, ids: Sequence[int]) -> None:
@@ -141,8 +149,6 @@ def _controllers(draft: Draft, ids: dict[Role, list[int]], *, has_zookeeper: boo
     named = draft.found.settings(names.VOTERS)
     of_quorum = voters(named[0].value) if named else []
     bootstraps = draft.found.settings(names.BOOTSTRAP_CONTROLLERS)
-    if bootstraps:
-        draft.notes.leave(bootstraps[0].origin, "quorums here have a fixed set of voters")
     known = {*ids[Role.BROKER], *ids[Role.COMBINED]}
     missing = [each for each in of_quorum if each not in of_files and each not in known]
     if of_files or missing:
@@ -150,6 +156,8 @@ def _controllers(draft: Draft, ids: dict[Role, list[int]], *, has_zookeeper: boo
         _write_ids(draft, Role.CONTROLLER, kept)
         for node in draft.found.of(Role.CONTROLLER)[: len(kept)]:
             draft.take("[controller]", node.node_id or node.origin)
+        for node in draft.found.of(Role.CONTROLLER)[len(kept) :]:
+            draft.notes.leave(node.node_id.origin if node.node_id else node.origin, _TOO_MANY)
         if missing:
             draft.take("[controller]", named[0])
     elif not ids[Role.COMBINED]:
@@ -163,6 +171,31 @@ def _controllers(draft: Draft, ids: dict[Role, list[int]], *, has_zookeeper: boo
         draft.table(Role.CONTROLLER)["start"] = "later" if has_zookeeper else "at-once"
 
 
+def _quorum(draft: Draft, *, has_zookeeper: bool) -> None:
+    """Voters are in the quorum's log where no node names them."""
+    bootstraps = draft.found.settings(names.BOOTSTRAP_CONTROLLERS)
+    why = ""
+    if draft.found.settings(names.VOTERS):
+        why = f"{names.VOTERS} names the voters, so the quorum is a fixed one"
+    elif has_zookeeper:
+        why = "in a migration each node names the voters"
+    elif any(() < numbers(each)[:2] < _DYNAMIC_FROM for each in _releases(draft)):
+        why = f"voters are in the log of the quorum from {'.'.join(map(str, _DYNAMIC_FROM))} on"
+    elif bootstraps:
+        draft.document[_QUORUM] = "dynamic"
+        draft.take(_QUORUM, *bootstraps)
+        return
+    for each in bootstraps:
+        draft.notes.leave(each.origin, why)
+
+
+def _releases(draft: Draft) -> list[str]:
+    return [
+        str(draft.document["kafka"]),
+        *(each["kafka"] for each in draft.document.get("node", []) if "kafka" in each),
+    ]
+
+
 def _assumed(draft: Draft, bootstraps: Sequence[Setting], *, has_zookeeper: bool) -> int:
     """How many controllers no file has, and yet are needed."""
     wanted = draft.wish.controllers
@@ -172,35 +205,6 @@ def _assumed(draft: Draft, bootstraps: Sequence[Setting], *, has_zookeeper: bool
     why = "a migration needs them, and no file has any" if has_zookeeper else "no file of a controller was given"
     draft.notes.assume("controller.count", f"{count} taken, as {why}; --controllers chooses another number")
     return _of_voters(draft, "controller.count", count)
-
-
-def _disks(draft: Draft, ids: dict[Role, list[int]], *, has_zookeeper: bool) -> None:
-    release = numbers(str(draft.document["kafka"]))
-    is_too_old = has_zookeeper and release and release < _DISKS_MIGRATE_FROM
-    for role in (Role.BROKER, Role.COMBINED):
-        disks = [
-            node.properties.get(names.LOG_DIRS) or node.properties.get(names.LOG_DIR) for node in draft.found.of(role)
-        ]
-        counts = [_count(draft, f"{role}.log_dirs", each, is_too_old=bool(is_too_old)) for each in disks]
-        if len(set(counts)) == 1 and counts[0] > 1 and role in draft.document:
-            draft.table(role)["log_dirs"] = counts[0]
-        elif len(set(counts)) > 1:
-            for node_id, count in zip(ids[role], counts, strict=True):
-                if count > 1:
-                    draft.node(f"{role}-{node_id}")["log_dirs"] = count
-
-
-def _count(draft: Draft, key: str, disks: Setting | None, *, is_too_old: bool) -> int:
-    """How many log directories a node gets."""
-    count = max(1, len(parts(disks.value))) if disks else 1
-    if disks and count > 1 and is_too_old:
-        draft.notes.leave(disks.origin, "Kafka takes several disks along in a migration from 3.7 on")
-        return 1
-    if disks and count > 1:
-        draft.take(key, disks)
-    elif disks:
-        draft.notes.leave(disks.origin, "one disk, of the node itself")
-    return count
 
 
 def _properties(draft: Draft, ids: dict[Role, list[int]], *, has_zookeeper: bool) -> None:
@@ -221,6 +225,19 @@ def _properties(draft: Draft, ids: dict[Role, list[int]], *, has_zookeeper: bool
                     if value is not None:
                         draft.node(f"{role}-{node_id}").setdefault("properties", {})[name] = value
                 draft.take("[[node]] properties", *settings)
+
+
+def _drop_what_is_of_no_node(draft: Draft) -> None:
+    """Tables of single nodes go where a topology cannot have as many of them."""
+    if "node" not in draft.document:
+        return
+    kept = {f"{role}-{node_id}" for role in Role if role in draft.document for node_id in _ids(draft.table(role))}
+    draft.document["node"] = [each for each in draft.document["node"] if each["name"] in kept]
+
+
+def _ids(table: Mapping[str, Any]) -> Iterable[int]:
+    first = int(table.get("first_id", 1))
+    return list(table.get("ids", ())) or range(first, first + int(table.get("count", 0)))
 
 
 def _kept(draft: Draft, node: FoundNode) -> dict[str, Setting]:

@@ -14,8 +14,11 @@ from pytest_kmigrate.topology.values import MOST_EXTRA_LISTENERS
 PROTOCOLS: tuple[str, ...] = get_args(SecurityProtocol)
 _PLAINTEXT = "PLAINTEXT"
 _LISTENER = re.compile(r"\s*([^:/\s]+)\s*:?/?/?.*", re.DOTALL)
-_OUR_LOGIN = "SCRAM-SHA-512"
-_OUR_CONTROLLER_LOGIN = "PLAIN"
+REQUIRED = "required"
+"""Of ``ssl.client.auth``."""
+_NOT_ASKED = ("none", "")
+_IGNORED = "Kafka ignores it without TLS, and, where it names no listener, with a login"
+_ONLY_REQUIRED = "certificates of clients are required here, or not asked for"
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Listeners:
     internal: Setting
     client: Setting | None
     controller: Setting | None
+    plane: Setting | None
     extra: Mapping[str, Setting]
 
 
@@ -36,9 +40,8 @@ def listeners_in(node: FoundNode, notes: Notes) -> Listeners:
         parts(properties[names.CONTROLLER_LISTENERS].value) if names.CONTROLLER_LISTENERS in properties else []
     )
     plane = properties.get(names.CONTROL_PLANE)
-    if plane:
-        notes.leave(plane.origin, "a listener for requests of the controller alone is not offered")
-    listed = [name for name in _names(properties) if name not in of_controllers and (not plane or name != plane.value)]
+    of_plane = plane.value.upper() if plane else ""
+    listed = [name for name in _names(properties) if name not in of_controllers and name != of_plane]
     internal = _internal(properties, listed, protocols)
     clients = [name for name in listed if name != internal.value]
     origin = _place(properties).origin
@@ -52,7 +55,11 @@ def listeners_in(node: FoundNode, notes: Notes) -> Listeners:
         notes.assume("security.listeners.client", f"of several listeners the first, {clients[0]}, is that of clients")
     client = Setting(_protocol(clients[0], protocols), origin) if clients else None
     return Listeners(
-        Setting(_protocol(internal.value, protocols), internal.origin), client, controller_in(properties), extra
+        Setting(_protocol(internal.value, protocols), internal.origin),
+        client,
+        controller_in(properties),
+        Setting(_protocol(of_plane, protocols), plane.origin) if plane else None,
+        extra,
     )
 
 
@@ -64,20 +71,36 @@ def controller_in(properties: Properties) -> Setting | None:
     return Setting(_protocol(parts(named.value)[0], dict(_protocols(properties))), _place(properties, named).origin)
 
 
-def logins_left(node: FoundNode, notes: Notes) -> None:
-    """Note the logins of a node that differ from those of a topology."""
-    of_controllers = [each.lower() for each in parts(_value(node.properties, names.CONTROLLER_LISTENERS))]
-    for name, setting in node.properties.items():
-        listener = name.removeprefix("listener.name.").partition(".")[0] if name.startswith("listener.name.") else ""
-        ours, place = (
-            (_OUR_CONTROLLER_LOGIN, "at controllers") if listener in of_controllers else (_OUR_LOGIN, "at brokers")
-        )
-        if name.endswith((names.MECHANISMS, names.MECHANISM_OF_BROKERS)):
-            others = [each for each in parts(setting.value) if each != ours]
-            if others:
-                notes.leave(setting.origin, f"{', '.join(others)}: logins {place} are by {ours} here")
-        elif name.endswith(names.CLIENT_AUTH) and setting.value not in ("none", ""):
-            notes.leave(setting.origin, "certificates of clients are not asked for here")
+@dataclass(frozen=True)
+class Certificates:
+    """How the listeners of a node with TLS treat clients without a certificate.
+
+    ``required``: the settings by which some refuse them. ``silent``: names of listeners that accept them.
+    """
+
+    required: tuple[Setting, ...]
+    silent: tuple[str, ...]
+
+
+def certificates_in(node: FoundNode, notes: Notes) -> Certificates:
+    """What a node's listeners require of clients; settings that require nothing are noted as left.
+
+    Kafka applies ``ssl.client.auth`` without the name of a listener to listeners without a login only.
+    """
+    properties, protocols = node.properties, dict(_protocols(node.properties))
+    required: list[Setting] = []
+    silent: list[str] = []
+    for name in _names(properties):
+        protocol = _protocol(name, protocols)
+        general = properties.get(names.CLIENT_AUTH) if protocol == "SSL" else None
+        setting = properties.get(names.of_listener(name, names.CLIENT_AUTH), general)
+        if protocol.endswith("SSL"):
+            (required.append(setting) if setting and setting.value == REQUIRED else silent.append(name))
+    for name, setting in properties.items():
+        if not name.endswith(names.CLIENT_AUTH) or setting in required or setting.value in _NOT_ASKED:
+            continue
+        notes.leave(setting.origin, _IGNORED if setting.value == REQUIRED else _ONLY_REQUIRED)
+    return Certificates(tuple(dict.fromkeys(required)), tuple(silent))
 
 
 def _names(properties: Properties) -> list[str]:

@@ -6,7 +6,14 @@ from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.importing import names
 from pytest_kmigrate.topology.importing.draft import Draft
 from pytest_kmigrate.topology.importing.found import Found, FoundNode, Setting
-from pytest_kmigrate.topology.importing.listeners import Listeners, controller_in, listeners_in, logins_left
+from pytest_kmigrate.topology.importing.listeners import (
+    REQUIRED,
+    Listeners,
+    certificates_in,
+    controller_in,
+    listeners_in,
+)
+from pytest_kmigrate.topology.importing.logins import logins
 from pytest_kmigrate.topology.importing.versions import numbers
 
 _AUTHORIZED_FROM = "3.5.0"
@@ -17,11 +24,11 @@ _PLAINTEXT = "PLAINTEXT"
 def protect(draft: Draft, *, has_zookeeper: bool) -> None:
     """Write ``[security]``, unless it would say what holds anyway."""
     brokers = draft.found.of(Role.BROKER, Role.COMBINED)
-    for node in draft.found.of(Role.BROKER, Role.COMBINED, Role.CONTROLLER):
-        logins_left(node, draft.notes)
     table: dict[str, Any] = {}
     _listeners(draft, listeners_in(brokers[0], draft.notes), table)
     _note_others(draft, brokers)
+    logins(draft, table)
+    _certificates(draft, table)
     _authorizer(draft, table)
     if has_zookeeper:
         _zookeeper(draft, table)
@@ -47,6 +54,42 @@ def _listeners(draft: Draft, found: Listeners, table: dict[str, Any]) -> None:
     if found.extra:
         table["extra_listeners"] = {name: each.value for name, each in found.extra.items()}
     draft.take("[security]", *dict.fromkeys((found.internal, found.client, controller)))
+    _control_plane(draft, found.plane, table)
+
+
+def _control_plane(draft: Draft, plane: Setting | None, table: dict[str, Any]) -> None:
+    planes = draft.found.settings(names.CONTROL_PLANE)
+    if plane and "zookeeper" in draft.document:
+        table["control_plane"] = plane.value
+        draft.take("security.control_plane", *planes)
+        return
+    why = "the first broker, whose listeners all have, has none" if plane is None else "nodes in KRaft mode refuse it"
+    for each in planes:
+        draft.notes.leave(each.origin, why)
+
+
+def _certificates(draft: Draft, table: dict[str, Any]) -> None:
+    """Write whether clients show certificates: listeners of a topology do not differ in it."""
+    nodes = draft.found.of(Role.BROKER, Role.COMBINED, Role.CONTROLLER)
+    found = [certificates_in(node, draft.notes) for node in nodes]
+    required = [setting for each in found for setting in each.required]
+    protocols = [
+        table.get("protocol", ""),
+        *table.get("listeners", {}).values(),
+        *table.get("extra_listeners", {}).values(),
+    ]
+    if not any("SSL" in each for each in protocols):
+        for setting in required:
+            draft.notes.leave(setting.origin, "no listener with TLS is among those that are taken over")
+        return
+    if not required:
+        return
+    table["client_auth"] = REQUIRED
+    draft.take("security.client_auth", *required)
+    silent = list(dict.fromkeys(name for each in found for name in each.silent))
+    if silent:
+        text = f"all listeners with TLS require certificates, as some do; {', '.join(silent)} would not"
+        draft.notes.assume("security.client_auth", text)
 
 
 def _note_others(draft: Draft, brokers: tuple[FoundNode, ...]) -> None:

@@ -190,7 +190,7 @@ class _Listeners:
             protocols.append(f"{name}:{protocol(has_tls=has_tls, has_login=has_login)}")
             if login in _LOGINS:
                 more[of_listener(name, MECHANISMS)] = Setting(_LOGINS[login], each.get("authentication").origin)
-            elif login:
+            elif login == "tls":
                 more[of_listener(name, CLIENT_AUTH)] = Setting("required", each.get("authentication").origin)
         if self._has_controllers:
             protocols.append(f"{_CONTROL_PLANE}:SSL")
