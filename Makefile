@@ -5,6 +5,7 @@ BIN    := .venv/bin
 SEEDS  := 1 2 3
 DEMO   := reports/runs/demo
 DEMO_REPORT := reports/analysis/demo
+DEMO_BUG := suites/kip_866/test_controller_failures.py::test_partitions_added_before_a_takeover_reach_zookeeper
 BUGS   := reports/runs/resurrect
 KAFKA  := 3.9.1
 SUITE   = suites/$(subst -,_,$(1))
@@ -73,11 +74,10 @@ image: .venv/.developing ## an image in your container engine that stands in for
 
 # Whether a violation is a failure pytest says, which knows the bugs of Kafka that are expected; a report (exit status 1)
 # has every one.
-demo: cure ## three live migrations under faults, aggregated by Spark into one report
+demo: cure ## two live migrations under faults and one that meets a bug of a released Kafka, aggregated by Spark into one report
 	@rm -rf $(DEMO) $(DEMO_REPORT)
-	@for seed in $(SEEDS); do \
-	  $(PYTEST) suites/kip_866/test_live_migration.py --kmigrate-seed $$seed --kmigrate-runs $(DEMO) || failed=1; \
-	done; \
+	@$(PYTEST) suites/kip_866/test_live_migration.py $(DEMO_BUG) --kmigrate-seed 1 --kmigrate-runs $(DEMO) || failed=1; \
+	$(PYTEST) suites/kip_866/test_live_migration.py --kmigrate-seed 2 --kmigrate-runs $(DEMO) || failed=1; \
 	$(BIN)/kmigrate analyze $(DEMO) --out $(DEMO_REPORT) || test $$? = 1 || failed=1; \
 	test -z "$$failed"
 

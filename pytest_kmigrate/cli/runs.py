@@ -279,6 +279,7 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
     import json
 
     from pytest_kmigrate.cli.console import say, show
+    from pytest_kmigrate.cli.last_lines import last_lines
     from pytest_kmigrate.reports.ingestion.storage import is_local, local_path
     from pytest_kmigrate.reports.pages.drawing import WORDS
 
@@ -304,6 +305,8 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
     say(f"tables: {result.tables.resolve()}")
     if is_local(runs) and any(local_path(runs).glob("*/allure-results")):
         say(f"Allure: {local_path(runs)}/*/allure-results  (a folder per run: `allure serve` takes them all)")
+    for line in last_lines(report):
+        say(line)
 
 
 def _show_set_aside(rows: "Sequence[Row]") -> None:
