@@ -9,6 +9,7 @@ from pytest_kmigrate.cli.runs import show_verdicts, status_of
 
 if TYPE_CHECKING:
     from pytest_kmigrate.providers.attach.asking import Asked
+    from pytest_kmigrate.providers.attach.file.loading import Site
     from pytest_kmigrate.providers.attach.provider import AttachProvider
 
 
@@ -18,6 +19,9 @@ def attach(
     check: Annotated[bool, typer.Option("--check", help="Show what can be done with it; write nothing.")] = False,
     observe: Annotated[
         bool, typer.Option("--observe", help="Watch what an operator does until --until, and judge it.")
+    ] = False,
+    heal: Annotated[
+        bool, typer.Option("--heal", help="Undo what runs did to it that were killed, and remove what they made.")
     ] = False,
     until: Annotated[str, typer.Option(help="The phase that ends it.", metavar="PHASE")] = "finalized",
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
@@ -29,13 +33,34 @@ def attach(
     from pytest_kmigrate.providers.attach.file.loading import site_at
     from pytest_kmigrate.providers.attach.provider import AttachProvider
 
-    if check == observe:
-        raise WrongUseError(f"attach: expected --check or --observe; got {'both' if check else 'neither'}")
-    provider = AttachProvider(site_at(file), notify)
-    if check:
-        _show(provider.asked)
+    chosen = [name for name, is_so in (("--check", check), ("--observe", observe), ("--heal", heal)) if is_so]
+    if len(chosen) != 1:
+        raise WrongUseError(f"attach: expected --check, --observe or --heal; got {' and '.join(chosen) or 'none'}")
+    site = site_at(file)
+    if heal:
+        _heal(site)
+    elif check:
+        _show_left(site)
+        _show(AttachProvider(site, notify, heals=False).asked)
     else:
-        _observe(provider, until, profile, runs)
+        _observe(AttachProvider(site, notify), until, profile, runs)
+
+
+def _heal(site: "Site") -> None:
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.providers.attach.healing import heal_left
+
+    if not heal_left(site, say):
+        say(f"{site.path}: nothing to undo")
+
+
+def _show_left(site: "Site") -> None:
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.providers.attach.healing import left_behind
+
+    if left := left_behind(site):
+        acts = "; ".join(map(str, left))
+        say(f"left by a run that was killed: {acts}. Undo it: kmigrate attach {site.path} --heal")
 
 
 def _observe(provider: "AttachProvider", until: str, profile: str, runs: Path) -> None:

@@ -19,6 +19,7 @@ from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role
 from pytest_kmigrate.providers.attach.around import around
 from pytest_kmigrate.providers.attach.file.loading import Site
+from pytest_kmigrate.providers.attach.healing import heal_own
 from pytest_kmigrate.providers.attach.links import HookedLinks
 from pytest_kmigrate.providers.attach.looking import greeting
 from pytest_kmigrate.providers.attach.making import Making
@@ -60,8 +61,9 @@ class AttachedCluster:
         self._recorder = recorder
         self._metrics = readers.metrics
         self._metadata = readers.metadata
-        self._making = Making(site)
         self._around = around(site, recorder, offered)
+        self.journal = self._around.journal
+        self._making = Making(site, self.journal)
         self.links = HookedLinks(self._around)
         self._nodes = [AttachedNode(spec, self._around, logs) for spec in site.topology.nodes]
 
@@ -113,9 +115,9 @@ class AttachedCluster:
         self._around.limits.require_hours("writing records")
         self._making.note(topics, group)
 
-    def remove_own(self) -> None:
-        """Remove what runs made here."""
-        self._making.remove()
+    def heal(self) -> None:
+        """Undo what this run has done and not undone, and remove what it made; ClusterError where that fails."""
+        heal_own(self._site, self.journal, self._recorder)
 
     def nodes(self, role: Role | None = None) -> Sequence[AttachedNode]:
         """The nodes that play a role, or all."""

@@ -10,6 +10,7 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.links import Arrived, Disturbance, Link, Stream
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.attach.around import Around
+from pytest_kmigrate.providers.attach.journal import Undo
 
 _CLIENTS = "clients"
 _DIALS = {
@@ -29,6 +30,7 @@ class HookedLinks:
         self._limits = around.limits
         self._recorder = around.recorder
         self._offered = around.offered
+        self._journal = around.journal
 
     def between(self, sources: Iterable[str], destinations: Iterable[str]) -> tuple[Link, ...]:
         """The links that the roles of these nodes have, each by the port that the file names."""
@@ -51,7 +53,9 @@ class HookedLinks:
         self._limits.require_hours("cutting links")
         with ExitStack() as healing:
             for link in links:
-                healing.callback(self._call, "heal", link)
+                undo = Undo("heal", link.destination, self._of_link(link))
+                self._journal.note(undo)
+                healing.callback(self._heal, undo)
                 self._call("cut", link)
             yield lambda: self._arrived(links)
 
@@ -72,6 +76,10 @@ class HookedLinks:
         if not said.isdecimal():
             raise ClusterError(f"{self._site.path}: hooks.arrived of {link}: expected a number of bytes; got {said!r}")
         return int(said)
+
+    def _heal(self, undo: Undo) -> None:
+        self._hooks.call(undo.hook, undo.node, undo.more)
+        self._journal.undone(undo)
 
     def _call(self, action: str, link: Link) -> str:
         return self._hooks.call(action, link.destination, self._of_link(link))

@@ -1,8 +1,7 @@
-"""What a run makes in a cluster that somebody else runs: under names of ours only, and removed when the run ends."""
+"""What a run makes in a cluster that somebody else runs: under names of ours only, noted before, removed after."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from functools import cached_property
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -11,6 +10,7 @@ from confluent_kafka.cimpl import NewTopic
 from pytest_kmigrate.model.capabilities import Own
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.providers.attach.file.loading import Site
+from pytest_kmigrate.providers.attach.journal import Journal, Remove
 from pytest_kmigrate.waiting import NotYet, until
 
 _ANSWER_WITHIN_S = 10.0
@@ -22,16 +22,14 @@ _GONE = ("UNKNOWN_TOPIC_OR_PART", "GROUP_ID_NOT_FOUND")
 class Making:
     """What is ours in one site's cluster."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, journal: Journal) -> None:
         self._site = site
-        self._topics: list[str] = []
-        self._groups: list[str] = []
+        self._journal = journal
 
     @property
     def own(self) -> Own:
         """As the file has it."""
-        file = self._site.file
-        return Own(file.own.topics, file.own.groups, file.limits.records_per_s)
+        return _own(self._site)
 
     def note(self, topics: Sequence[str], group: str) -> None:
         """These are made now; WrongUseError when they are not named as ours, ClusterError when one is there already."""
@@ -48,40 +46,50 @@ class Making:
                 f"{self._site.path}: own.topics: expected to make {', '.join(there)}, and it is there already: "
                 "remove it, or choose another prefix"
             )
-        self._topics += topics
-        self._groups.append(group)
-
-    def remove(self) -> None:
-        """Return when nothing of it is left; ClusterError names what cannot be removed."""
-        if self._groups:
-            self._remove("group", lambda: self._admin.delete_consumer_groups(self._groups))
-            self._remove("topic", lambda: self._admin.delete_topics(self._topics, operation_timeout=_ANSWER_WITHIN_S))
-
-    def try_out(self) -> str:
-        """Whether a topic of ours may be made, in words; nothing is. ClusterError when the cluster refuses."""
-        topic = NewTopic(f"{self.own.topics}check", num_partitions=1, replication_factor=1)
-        refused = _refused(self._admin.create_topics([topic], validate_only=True))
-        if refused:
-            raise ClusterError(f"making a topic is refused: {', '.join(refused.values())}")
-        return f"allowed; topics {self.own.topics}*, groups {self.own.groups}*, removed when a run ends"
-
-    @cached_property
-    def _admin(self) -> AdminClient:
-        return AdminClient({"bootstrap.servers": ",".join(self._site.file.bootstrap), **self._site.client})
+        self._journal.note(Remove(tuple(topics), group))
 
     def _topics_there(self) -> set[str]:
         try:
-            return set(self._admin.list_topics(timeout=_ANSWER_WITHIN_S).topics)
+            return set(admin_of(self._site).list_topics(timeout=_ANSWER_WITHIN_S).topics)
         except KafkaException as error:
             raise ClusterError(f"expected the cluster to list its topics; got {error.args[0].str()}") from error
 
-    def _remove(self, what: str, ask: Callable[[], Mapping[str, Future[object]]]) -> None:
-        def removed() -> bool | NotYet:
-            refused = _refused(ask())
-            return NotYet(", ".join(f"{name} {why}" for name, why in refused.items())) if refused else True
 
-        awaited = f"{self._site.path}: own: the end of each {what} that this run made"
-        until(removed, awaited=awaited, within_s=_REMOVED_WITHIN_S, every_s=0.5)
+def admin_of(site: Site) -> AdminClient:
+    """An admin of a site's cluster, which connects when it is used."""
+    return AdminClient({"bootstrap.servers": ",".join(site.file.bootstrap), **site.client})
+
+
+def try_out(site: Site) -> str:
+    """Whether a topic of ours may be made, in words; nothing is. ClusterError when the cluster refuses."""
+    own, admin = _own(site), admin_of(site)
+    topic = NewTopic(f"{own.topics}check", num_partitions=1, replication_factor=1)
+    refused = _refused(admin.create_topics([topic], validate_only=True))
+    if refused:
+        raise ClusterError(f"making a topic is refused: {', '.join(refused.values())}")
+    return f"allowed; topics {own.topics}*, groups {own.groups}*, removed when a run ends"
+
+
+def remove(site: Site, made: Remove) -> None:
+    """Return when nothing of what a run made is left; ClusterError names what cannot be removed."""
+    admin = admin_of(site)
+    topics, groups = list(made.topics), [made.group]
+    _until_gone(site, "group", lambda: admin.delete_consumer_groups(groups))
+    _until_gone(site, "topic", lambda: admin.delete_topics(topics, operation_timeout=_ANSWER_WITHIN_S))
+
+
+def _own(site: Site) -> Own:
+    file = site.file
+    return Own(file.own.topics, file.own.groups, file.limits.records_per_s)
+
+
+def _until_gone(site: Site, what: str, ask: Callable[[], Mapping[str, Future[object]]]) -> None:
+    def gone() -> bool | NotYet:
+        refused = _refused(ask())
+        return NotYet(", ".join(f"{name} {why}" for name, why in refused.items())) if refused else True
+
+    awaited = f"{site.path}: own: the end of each {what} that this run made"
+    until(gone, awaited=awaited, within_s=_REMOVED_WITHIN_S, every_s=0.5)
 
 
 def _refused(futures: Mapping[str, Future[object]]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, NoEffectError, Wrong
 from pytest_kmigrate.model.events.nodes import HowStopped, NodePaused, NodeReconfigured, NodeResumed
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
 from pytest_kmigrate.providers.attach.around import Around
+from pytest_kmigrate.providers.attach.journal import Undo
 from pytest_kmigrate.providers.last_words import record_dead_threads
 from pytest_kmigrate.redaction import shown
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
@@ -31,6 +32,7 @@ class AttachedNode:
         self._offered = around.offered
         self._hooks = around.hooks
         self._limits = around.limits
+        self._journal = around.journal
         self._dead_threads = 0
         self._changes: dict[str, str | None] = {}
 
@@ -75,6 +77,7 @@ class AttachedNode:
         self._hooks.call("start", self.name)
         if wait:
             self.await_ready()
+        self._journal.undone(Undo("start", self.name))
 
     def stop(self, within_s: float = 30) -> None:
         """By its hook, which takes as long as it takes."""
@@ -88,6 +91,7 @@ class AttachedNode:
         """By its hook; return when it takes connections and does not answer."""
         self._require(Capability.PAUSE, "pausing")
         self._limits.require_up(self.name, "pausing")
+        self._journal.note(Undo("resume", self.name))
         self._hooks.call("pause", self.name)
         self._await_effect("pause", "it answers", lambda: self.stands_still)
         self._recorder.record(NodePaused(), self.name)
@@ -96,6 +100,7 @@ class AttachedNode:
         """By its hook."""
         self._require(Capability.PAUSE, "resuming")
         self._hooks.call("resume", self.name)
+        self._journal.undone(Undo("resume", self.name))
         self._recorder.record(NodeResumed(), self.name)
 
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
@@ -146,6 +151,7 @@ class AttachedNode:
         if not self.alive:
             return
         self._limits.require_up(self.name, doing)
+        self._journal.note(Undo("start", self.name))
         with self._looker.ending(self.name, how):
             self._hooks.call(hook, self.name)
             self._await_effect(hook, "it takes connections", lambda: not self.alive)

@@ -16,6 +16,7 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.attach.asking import Asked, ask
 from pytest_kmigrate.providers.attach.cluster import AttachedCluster, Readers
 from pytest_kmigrate.providers.attach.file.loading import Site
+from pytest_kmigrate.providers.attach.healing import heal_left
 from pytest_kmigrate.providers.attach.logs import copied
 from pytest_kmigrate.providers.attach.looking import LOOK_EVERY_S
 from pytest_kmigrate.providers.attach.metadata import MetadataLogs
@@ -29,14 +30,20 @@ class AttachProvider:
     name = "attach"
     runs_here = False
 
-    def __init__(self, site: Site, notify: Callable[[str], None]) -> None:
-        """``notify`` gets a line about everything that takes its time, downloads say."""
+    def __init__(self, site: Site, notify: Callable[[str], None], *, heals: bool = True) -> None:
+        """``notify`` gets a line about everything that takes its time, downloads say.
+
+        ``heals``: what runs left that were killed is undone before the cluster is asked anything.
+        """
         self.site = site
         self._notify = notify
+        self._heals = heals
 
     @cached_property
     def asked(self) -> Asked:
         """What was found out; ClusterError when the cluster does not let us in, WrongUseError for a wrong file."""
+        if self._heals:
+            heal_left(self.site, self._notify)
         with self._readers() as readers:
             return ask(self.site, readers)
 
@@ -73,10 +80,11 @@ class AttachProvider:
         if rules is not None:
             raise WrongUseError(f"expected no Byteman rules, as the nodes of an attached cluster run; got {rules}")
         have_steady_clients(self._notify)
+        heal_left(self.site, self._notify)
         with TemporaryDirectory(prefix="kmigrate-attach-") as scratch, ExitStack() as ending:
             readers = ending.enter_context(self._readers())
             cluster = AttachedCluster(self.site, self.capabilities, recorder, logs, Path(scratch), readers)
-            ending.callback(cluster.remove_own)
+            ending.callback(cluster.heal)
             ending.callback(_end_spawned, cluster)
             if Capability.LOGS in self.capabilities:
                 ending.enter_context(copied(self.site, {node.name: node.log for node in cluster.nodes()}))

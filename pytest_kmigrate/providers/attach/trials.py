@@ -18,7 +18,7 @@ from pytest_kmigrate.providers.attach.file.format import ACTIONS, Allowed
 from pytest_kmigrate.providers.attach.file.loading import Site
 from pytest_kmigrate.providers.attach.logs import try_logs
 from pytest_kmigrate.providers.attach.looking import greeting
-from pytest_kmigrate.providers.attach.making import Making
+from pytest_kmigrate.providers.attach.making import try_out
 from pytest_kmigrate.providers.attach.metrics import MetricsReader
 from pytest_kmigrate.wire.describing import broker_config_at
 from pytest_kmigrate.wire.request import api_versions
@@ -79,7 +79,7 @@ def _allowed(site: Site, what: Allowed) -> str:
 
 def _traffic(site: Site) -> str:
     _allowed(site, "traffic")
-    return Making(site).try_out()
+    return try_out(site)
 
 
 def _logs(site: Site) -> str:

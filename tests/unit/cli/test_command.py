@@ -97,6 +97,8 @@ def test_wrong_usage_ends_with_2(invoke: Invoke, words: tuple[str, ...], capsys:
         (("analyze", "nowhere", "--out", "report"), "expected a folder of runs"),
         (("logs", "broker-0"), "expected one running cluster; running: none"),
         (("down", "7"), "expected a cluster on block 7"),
+        (("attach", "x.toml"), "attach: expected --check, --observe or --heal; got none"),
+        (("attach", "x.toml", "--check", "--heal"), "--check, --observe or --heal; got --check and --heal"),
     ],
 )
 def test_an_error_of_ours_is_its_text_and_status(

@@ -193,6 +193,10 @@ class HooksTable(_Table):
     arrived: HookWords | None = Field(default=None, description="prints how many bytes came to a cut since it was made")
     python: str | None = Field(default=None, description='in place of commands, a class such as "ours:Hooks"')
     within_s: Annotated[int, Field(ge=1, le=3600)] = Field(default=120, description="how long each may take, in s")
+    journal: str | None = Field(
+        default=None,
+        description="a file of what is done and not undone yet; default: this file's name + .harm",
+    )
 
 
 class BrokerTable(_Table):

@@ -1,16 +1,20 @@
 """What is ours in a cluster of others: nothing else is removed, and what cannot be is named."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.providers.attach import making
 from pytest_kmigrate.providers.attach.file.loading import site_at
+from pytest_kmigrate.providers.attach.healing import heal_own
+from pytest_kmigrate.providers.attach.journal import Journal
 from pytest_kmigrate.providers.attach.making import Making
+from pytest_kmigrate.providers.bench import MemoryRecorder
 from tests.unit.providers.attach.files import written
 
 TOPICS, GROUP = ["kmigrate-orders", "kmigrate-payments"], "kmigrate-kmigrate"
@@ -43,20 +47,23 @@ class Admin:
         return done
 
 
-def made(folder: Path, monkeypatch: pytest.MonkeyPatch, refused: Mapping[str, list[int]]) -> tuple[Making, Admin]:
-    """What a run made, in a cluster."""
-    ours, admin = Making(site_at(written(folder))), Admin(refused)
-    monkeypatch.setattr(Making, "_admin", admin)
+def made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, refused: Mapping[str, list[int]]
+) -> tuple[Callable[[], None], Admin]:
+    """What removes that which a run made, in a cluster."""
+    site, admin = site_at(written(folder)), Admin(refused)
+    journal = Journal(site)
+    monkeypatch.setattr(making, "admin_of", lambda _: admin)
     monkeypatch.setattr(Making, "_topics_there", lambda _: {"theirs"})
-    ours.note(TOPICS, GROUP)
-    return ours, admin
+    Making(site, journal).note(TOPICS, GROUP)
+    return partial(heal_own, site, journal, MemoryRecorder()), admin
 
 
 def test_what_a_run_made_is_removed_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A group whose members have just left is asked again; a topic that was never written to is gone already."""
-    ours, admin = made(tmp_path, monkeypatch, {GROUP: [KafkaError.NON_EMPTY_GROUP]})
+    remove, admin = made(tmp_path, monkeypatch, {GROUP: [KafkaError.NON_EMPTY_GROUP]})
     admin.there.remove(TOPICS[1])
-    ours.remove()
+    remove()
     assert admin.there == {"theirs"}
 
 
@@ -64,7 +71,7 @@ def test_what_cannot_be_removed_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     """With Kafka's reason: it is the operator's to remove now."""
     monkeypatch.setattr(making, "_REMOVED_WITHIN_S", 0.1)
     refused = {TOPICS[0]: [KafkaError.TOPIC_AUTHORIZATION_FAILED] * 9}
-    ours, admin = made(tmp_path, monkeypatch, refused)
-    with pytest.raises(AwaitTimeoutError, match=r"own: the end of each topic .*kmigrate-orders TOPIC_AUTHORIZATION_FA"):
-        ours.remove()
+    remove, admin = made(tmp_path, monkeypatch, refused)
+    with pytest.raises(ClusterError, match=r"own: the end of each topic .*kmigrate-orders TOPIC_AUTHORIZATION_FA"):
+        remove()
     assert admin.there == {TOPICS[0], "theirs"}
