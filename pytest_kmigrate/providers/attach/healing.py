@@ -26,7 +26,7 @@ _ANSWERS_WITHIN_S = 120
 
 
 def left_behind(site: Site) -> Sequence[Note]:
-    """What runs that have ended did and nobody has undone; nothing is done about it."""
+    """What runs that have ended did and did not undo; nothing is done about it."""
     with _left(site) as journals:
         return [note for each in journals for note in each.left]
 
