@@ -30,6 +30,7 @@ __all__ = [
     "find_bug",
     "gravest_first",
     "is_before",
+    "is_in",
     "is_release",
     "known_bug",
     "place_of",
@@ -120,7 +121,7 @@ class KnownBug:
         A build with a name of its own (``3.9.1+acme.0a1b2c3d``) has the bugs of its release, and a snapshot
         (``3.9.2-SNAPSHOT``) those of the release that it becomes. Either may have mended any.
         """
-        return _is_in(version, self.broken)
+        return is_in(version, self.broken)
 
 
 def is_before(version: str, since: str) -> bool:
@@ -155,7 +156,8 @@ def _numbered(version: str) -> Version | None:
 
 
 @cache  # every judgement of a run asks it of every bug
-def _is_in(version: str, ranges: tuple[str, ...]) -> bool:
+def is_in(version: str, ranges: tuple[str, ...]) -> bool:
+    """Whether a version is in any of these ranges; never true of one without numbers."""
     release = _numbered(version)
     return release is not None and any(SpecifierSet(each).contains(release, prereleases=True) for each in ranges)
 

@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from pytest_kmigrate.distributions.agents import AGENTS_FOLDER, byteman_jar, jolokia_jar
+from pytest_kmigrate.distributions.agents import AGENTS_FOLDER, byteman_jar, jacoco_jar, jolokia_jar
 from pytest_kmigrate.distributions.cache import Progress, disk_trouble_named
 from pytest_kmigrate.distributions.distribution import LIBS
 from pytest_kmigrate.distributions.jars import cached_jars
@@ -33,7 +33,7 @@ def fetch(version: str, to: Path, progress: Progress) -> Path:
             f"--to {to}: expected a folder that can be made, got: {error.strerror}; name another"
         ) from error
     try:
-        agents = [jolokia_jar(progress), byteman_jar(progress), *_server(progress)]
+        agents = [jolokia_jar(progress), byteman_jar(progress), jacoco_jar(progress), *_server(progress)]
         with disk_trouble_named(folder, "--to"):
             _lay_down(building, lock, cached_jars(lock, progress), agents)
             for part in (LIBS, AGENTS_FOLDER, MANIFEST_FILE):

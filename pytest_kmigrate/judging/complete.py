@@ -19,6 +19,7 @@ _DIGESTS = (
     "pytest_kmigrate",
     "python",
     "byteman",
+    "exercise",
     "cold",
 )
 

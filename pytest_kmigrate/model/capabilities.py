@@ -36,6 +36,8 @@ class Capability(enum.StrEnum):
     """Links are cut, both ways at once."""
     CRASH_POINTS = "crash-points"
     """A node is held at a place in Kafka's code."""
+    EXERCISE = "exercise"
+    """Which of Kafka's code nodes execute is recorded."""
     CHECKPOINT = "checkpoint"
     """A cluster begins from copies of the disks of one that was stopped."""
     LOGS = "logs"

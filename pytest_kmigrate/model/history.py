@@ -14,6 +14,29 @@ from pytest_kmigrate.model.operations import Operations, no_operations
 SCHEDULE = "schedule"
 """The key of a header's ``extra`` that holds what the run carried out."""
 
+EXERCISE = "exercise"
+"""The key that holds the patterns of classes of which was recorded what is executed; null if nothing was."""
+
+
+@dataclass(frozen=True)
+class Executed:
+    """Code of one class that a node had executed by ``at_ns``, and not in what it reported of the class before.
+
+    A probe is a place in a class file that JaCoCo watches, by its number from 0; a class file is known by JaCoCo's sum
+    of it, as two releases number the places of a class differently.
+    """
+
+    at_ns: int
+    node: str
+    class_name: str
+    """Its full name, with ``$`` before that of a nested class."""
+    class_id: str
+    """Sum of the class file: 16 hexadecimal digits."""
+    probes: int
+    """How many places the class file has."""
+    executed: tuple[int, ...]
+    """Those that were executed."""
+
 
 @dataclass(frozen=True)
 class Sample:

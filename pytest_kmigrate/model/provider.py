@@ -1,6 +1,6 @@
 """A provider: what makes a cluster of a topology."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,19 @@ class Artifact:
     def name(self) -> str:
         """What reports call it: the version, with the build of its own if it is one (``3.9.1+acme.0a1b2c3d``)."""
         return f"{self.version}+{self.build}" if self.build else self.version
+
+
+@dataclass(frozen=True)
+class Instruments:
+    """What every JVM of Kafka has loaded besides Kafka."""
+
+    rules: Path | None = None
+    """A script of Byteman rules."""
+    watched: Sequence[str] = ()
+    """Patterns of classes, such as ``org.apache.kafka.raft.*``: which of their code is executed is recorded."""
+
+
+NOTHING_LOADED = Instruments()
 
 
 class Provider(Protocol):
@@ -72,12 +85,11 @@ class Provider(Protocol):
         recorder: Recorder,
         logs: Path,
         *,
-        rules: Path | None = None,
+        instruments: Instruments = NOTHING_LOADED,
         keep: Callable[[], bool] = lambda: False,
     ) -> AbstractContextManager[Cluster]:
         """A cluster whose links work and whose nodes are not started yet; nothing of it is left when the block ends.
 
-        ``logs`` gets a folder per node; ``rules`` is a Byteman script for every Kafka JVM; ``keep``, asked at the end,
-        lets the cluster outlive us.
+        ``logs`` gets a folder per node; ``keep``, asked at the end, lets the cluster outlive us.
         """
         ...

@@ -153,6 +153,7 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
         profile=options.profile,
         keep=options.keep,
         byteman=options.byteman,
+        watched=options.watched,
         member=options.member,
         commit=options.commit,
         command=_command(config),

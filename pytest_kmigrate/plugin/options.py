@@ -15,6 +15,7 @@ DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
 _A_KEY = re.compile(r"""^[ \t]*["']?(kmigrate[_-][\w-]*)["']?[ \t]*=""", re.MULTILINE)
 """A key of the ini file that is ours, in any format that pytest reads."""
 
+_PATTERN = re.compile(r"[\w$.*?]+")
 _MOST_DIGITS = 18
 _LONGEST_SHOWN = 80
 
@@ -33,6 +34,12 @@ OPTIONS = (
     ("runs", "DIR", "reports/runs", "where run folders go"),
     ("seed", "N", "1", "seed of everything that is chosen at random"),
     ("byteman", "FILE", None, "Byteman rules loaded into every Kafka JVM"),
+    (
+        "classes",
+        "PATTERNS",
+        None,
+        "classes whose executed code is recorded, such as com.acme.raft.*:kafka.zk.*; default: those of the document",
+    ),
     ("member", "COMMAND", None, "runs the members of groups under test (default: the document's reference)"),
     (
         "schedules",
@@ -47,6 +54,7 @@ OPTIONS = (
 FLAGS = (
     ("keep", "leave the cluster up and show how to reach it"),
     ("cold", "start every cluster from scratch, never from a checkpoint"),
+    ("exercise", "record which code of Kafka nodes execute, for `kmigrate analyze`"),
     ("nightly", "run tests that are marked nightly, too"),
     ("strict", "for auditors: a violation fails its test, also if a known bug or departure explains it"),
     ("resume", "do not run a test again that has a complete run below --kmigrate-runs"),
@@ -78,6 +86,8 @@ class Options:
     """None: the file that the marker names."""
     shard: tuple[int, int]
     """Which machine this is, from 1, and of how many."""
+    watched: tuple[str, ...]
+    """Patterns of classes of which is recorded what is executed; empty: of none."""
     keep: bool
     cold: bool
     nightly: bool
@@ -150,11 +160,30 @@ def options_of(config: pytest.Config) -> Options:
         commit=_chosen(config, "commit"),
         schedules=Path(chosen) if (chosen := _chosen(config, "schedules")) else None,
         shard=_shard(_chosen(config, "shard") or "1/1"),
+        watched=_watched(config, profile) if _is_set(config, "exercise") or _chosen(config, "classes") else (),
         keep=_is_set(config, "keep"),
         cold=_is_set(config, "cold"),
         nightly=_is_set(config, "nightly"),
         resume=_is_set(config, "resume"),
     )
+
+
+def _watched(config: pytest.Config, profile: str) -> tuple[str, ...]:
+    """The patterns of classes: those given, otherwise those of the document; pytest.UsageError if there are none."""
+    from pytest_kmigrate.catalogue.code import code_of
+
+    given = _chosen(config, "classes")
+    patterns = tuple(given.split(":")) if given else tuple(each.id for each in code_of(profile))
+    if wrong := [each for each in patterns if not _PATTERN.fullmatch(each)]:
+        raise pytest.UsageError(
+            f"--kmigrate-classes: expected names of classes with * for any text, and : between them; got {wrong[0]!r}"
+        )
+    if not patterns:
+        raise pytest.UsageError(
+            f"--kmigrate-exercise: expected a document that names code of Kafka, got {profile}, which names none; name "
+            "classes by --kmigrate-classes"
+        )
+    return patterns
 
 
 def _unknown_keys(config: pytest.Config) -> list[str]:

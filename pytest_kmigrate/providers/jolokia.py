@@ -17,6 +17,7 @@ from pytest_kmigrate.model.topology import Role
 _ANSWER_WITHIN_S = 1.0
 _COLLECTED_WITHIN_S = 30.0
 _MEMORY = "java.lang:type=Memory"
+_JACOCO = "org.jacoco:type=Runtime"
 _REQUESTS = "kafka.network:type=RequestMetrics,name=RequestsPerSec,*"
 _TEXTS: Mapping[str, float] = {**RAFT_STATES, **ZOOKEEPER_SESSION_STATES, "true": 1, "false": 0}
 
@@ -79,6 +80,16 @@ class JolokiaClient:
         used = {**_question(_MEMORY, "HeapMemoryUsage"), "path": "used"}
         _, answer = self._posted(base_url, json.dumps([collect, used]), timeout_s)
         return int(answer["value"])
+
+    def executed_at(self, base_url: str, timeout_s: float = _ANSWER_WITHIN_S, *, anew: bool = False) -> bytes | None:
+        """What JaCoCo's agent in a node has recorded, in its own format; None where there is no such agent.
+
+        With ``anew`` it begins anew from here. Errors are those of read_many.
+        """
+        asked = {"type": "exec", "mbean": _JACOCO, "operation": "getExecutionData", "arguments": [anew]}
+        (answer,) = self._posted(base_url, json.dumps([asked]), timeout_s)
+        value = answer.get("value")
+        return bytes(each & 0xFF for each in value) if isinstance(value, list) else None
 
     def text_at(self, base_url: str, mbean: MBean, timeout_s: float = _ANSWER_WITHIN_S) -> str | None:
         """The value of an attribute that is a text; None where there is none. Errors are those of read_many."""

@@ -13,7 +13,15 @@ from pathlib import Path
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.event import Event, EventData, EventKind
 from pytest_kmigrate.model.events.evidence import RunBegan, RunEnded, SnapshotTaken
-from pytest_kmigrate.model.history import ClientMetadata, RunHeader, Sample, Transaction, ZnodeChange
+from pytest_kmigrate.model.history import (
+    EXERCISE,
+    ClientMetadata,
+    Executed,
+    RunHeader,
+    Sample,
+    Transaction,
+    ZnodeChange,
+)
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.client_metadata import ClientLines
 from pytest_kmigrate.recording.hiding import hide_secrets
@@ -50,6 +58,11 @@ class RunRecorder:
         self._znodes = SealedLines(folder.znodes)
         self._client_metadata = SealedLines(folder.client_metadata)
         self._client_lines = ClientLines()
+        self._exercise = None
+        if header.extra.get(EXERCISE):
+            folder.exercise.parent.mkdir(exist_ok=True)
+            self._exercise = SealedLines(folder.exercise)
+        self._executed = 0
         self._logs = GrowingLogs()
         self._samples = Counter[str]()
         self._znode_changes = 0
@@ -92,6 +105,13 @@ class RunRecorder:
         with self._lock:
             self._append(self._client_metadata, self._client_lines.line(answer))
 
+    def executed(self, executed: Executed) -> None:
+        """Append what a node executed of a class, with the line's number: one that is taken out leaves a gap."""
+        with self._lock:
+            if self._exercise is not None:
+                self._append(self._exercise, {**asdict(executed), "number": self._executed})
+                self._executed += 1
+
     def transactions(self, transactions: Iterable[Transaction]) -> None:
         """Store what ZooKeeper logged; once, when the run is completed."""
         self.folder.transactions.parent.mkdir(exist_ok=True)
@@ -133,7 +153,8 @@ class RunRecorder:
         """End the history; safe to call twice, and when the disk is full."""
         if self._history.is_closed:
             return
-        written = (self._history, self._metrics, self._znodes, self._client_metadata)
+        written = [self._history, self._metrics, self._znodes, self._client_metadata]
+        written += [self._exercise] if self._exercise else []
         with self._lock:
             with suppress(EnvironmentLackError, OSError):
                 self._append_last(written)

@@ -88,6 +88,11 @@ class RunFolder:
         """``clients/metadata.jsonl``: one line per answer of a broker to a client that asked for all metadata."""
         return self.path / "clients" / "metadata.jsonl"
 
+    @property
+    def exercise(self) -> Path:
+        """``exercise/exercise.jsonl``: one line per node, class and reading in which more of its code was executed."""
+        return self.path / "exercise" / "exercise.jsonl"
+
     def image(self, label: str) -> Path:
         """``metadata/<label>.json``: a metadata image taken at a named moment."""
         return self.path / "metadata" / f"{label}.json"

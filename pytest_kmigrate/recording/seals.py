@@ -97,7 +97,7 @@ def _described(seal: Seal) -> str:
 def _evidence(folder: RunFolder) -> list[Path]:
     """Files that verdicts come from, besides what nodes wrote."""
     parents = {folder.operations, folder.image("x").parent, folder.metrics.parent, folder.znodes.parent}
-    parents |= {folder.transactions.parent, folder.client_metadata.parent}
+    parents |= {folder.transactions.parent, folder.client_metadata.parent, folder.exercise.parent}
     below = (file for parent in parents for file in parent.glob("*") if not file.name.startswith("."))
     return sorted(file for file in (folder.header, *below) if file.is_file())
 

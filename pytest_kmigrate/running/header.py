@@ -18,8 +18,8 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.limits import processors
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.history import SCHEDULE, RunHeader
-from pytest_kmigrate.model.provider import Artifact, Provider
+from pytest_kmigrate.model.history import EXERCISE, SCHEDULE, RunHeader
+from pytest_kmigrate.model.provider import Artifact, Instruments, Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder, run_id_of
 from pytest_kmigrate.recording.sessions import Session
@@ -42,6 +42,8 @@ class RunSettings:
     profile: str = "kip-866"
     keep: bool = False
     byteman: Path | None = None
+    watched: Sequence[str] = ()
+    """Patterns of Kafka's classes of which is recorded what is executed."""
     member: Sequence[str] = ()
     """The command of members of groups under test; empty: the document's reference."""
     commit: str | None = None
@@ -57,6 +59,11 @@ class RunSettings:
     """What runs may start from; None: every cluster is started from scratch."""
     began: Callable[["Run"], None] = lambda _run: None
     """Called with every run before its cluster is started."""
+
+    @property
+    def instruments(self) -> Instruments:
+        """What is loaded into every JVM of Kafka."""
+        return Instruments(self.byteman, self.watched)
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,7 @@ def header_of(
                 "observed": bool(claim.observed),
                 "source_digest": claim.source_digest,
                 "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
+                EXERCISE: list(settings.watched) or None,
                 "commit": settings.commit,
                 SCHEDULE: dict(claim.schedule) if claim.schedule else None,
                 "member": list(settings.member),
@@ -198,5 +206,7 @@ def _reproduce(
         "schedules": settings.schedules,
     }
     chosen = [(f"--kmigrate-{name}", str(value)) for name, value in options.items() if value is not None]
-    cold = ["--kmigrate-cold"] if is_cold else []
-    return shlex.join(["pytest", *words, *chain.from_iterable(chosen), *cold])
+    flags = ["--kmigrate-cold"] if is_cold else []
+    if settings.watched:
+        flags += ["--kmigrate-exercise", f"--kmigrate-classes={':'.join(settings.watched)}"]
+    return shlex.join(["pytest", *words, *chain.from_iterable(chosen), *flags])

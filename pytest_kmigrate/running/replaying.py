@@ -17,10 +17,10 @@ from pytest_kmigrate.topology.loading import shipped
 
 _PACKAGE = Path(pytest_kmigrate.__file__).parent
 _SUITES = "suites"
-_CARRIED = ("topology", "byteman")
+_CARRIED = ("topology", "byteman", "classes")
 """Options as they were chosen, on the command line or in the ini file; the others are recorded by what they came to."""
-_FLAGS = ("cold", "nightly")
-"""Flags that decide whether the test runs at all, or from where."""
+_FLAGS = ("cold", "nightly", "exercise")
+"""Flags that decide whether the test runs at all, from where, and what is recorded of it."""
 
 
 def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:

@@ -29,11 +29,12 @@ from pytest_kmigrate.model.events.evidence import (
     RunEnded,
     StartConditionMade,
 )
-from pytest_kmigrate.model.history import SCHEDULE, RunHeader
+from pytest_kmigrate.model.history import EXERCISE, SCHEDULE, RunHeader
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.probes.client_metadata import ClientMetadataProbe
+from pytest_kmigrate.probes.exercise import ExerciseProbe
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.pressure import PressureProbe
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
@@ -169,6 +170,10 @@ class Run:
         observer = Observer(self.cluster, self.view, self.recorder, metrics)
         observer.start()
         self._probes.callback(observer.stop)
+        if self._header.extra.get(EXERCISE):
+            exercise = ExerciseProbe(self.cluster, self.recorder)
+            exercise.start()
+            self._probes.callback(exercise.stop)
         pressure = PressureProbe(self.recorder)
         pressure.start()
         self._probes.callback(pressure.stop)
@@ -235,7 +240,7 @@ def open_run(
         with (
             recorded(settings.runs, header, finish, is_kept=settings.keep) as recorder,
             provider.provision(
-                topology, recorder, recorder.folder.logs, rules=settings.byteman, keep=lambda: settings.keep
+                topology, recorder, recorder.folder.logs, instruments=settings.instruments, keep=lambda: settings.keep
             ) as cluster,
         ):
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}

@@ -118,9 +118,9 @@ class SharedCluster:
         keep = self._settings.keep
         if not keep:
             ending.callback(_remove, logs)
-        rules = self._settings.byteman
+        instruments = self._settings.instruments
         return ending.enter_context(
-            self._provider.provision(self._topology, relay, logs, rules=rules, keep=lambda: keep)
+            self._provider.provision(self._topology, relay, logs, instruments=instruments, keep=lambda: keep)
         )
 
     @contextmanager

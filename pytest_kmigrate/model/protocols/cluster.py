@@ -119,6 +119,13 @@ class Cluster(Protocol):
     def live_heap(self, node: str) -> int:
         """Bytes of a node's heap in use right after it collected all garbage; ClusterError when silent."""
 
+    def executed(self, node: str, *, anew: bool = False) -> Sequence[bytes]:
+        """What a node's JVMs have executed of the watched classes, as JaCoCo's execution data.
+
+        One reading of each JVM that ended since the last call, from right before its end, and one of the present JVM;
+        with ``anew`` the present one begins anew after it. A JVM that does not answer has none.
+        """
+
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
 

@@ -194,6 +194,10 @@ class AttachedCluster:
         """By its metrics; ClusterError where these do not count requests."""
         return self._metrics.requests(node)
 
+    def executed(self, node: str, *, anew: bool = False) -> Sequence[bytes]:
+        """Refused."""
+        self._refuse(Capability.EXERCISE, f"what {node} executes")
+
     def live_heap(self, node: str) -> int:
         """Not asked: a collection of garbage is more than a look."""
         raise ClusterError(f"{node}: expected the size of its heap; a cluster that is attached to collects none for us")

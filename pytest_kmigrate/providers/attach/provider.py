@@ -11,7 +11,7 @@ from pytest_kmigrate.distributions.steady_clients import have_steady_clients
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
-from pytest_kmigrate.model.provider import Artifact
+from pytest_kmigrate.model.provider import NOTHING_LOADED, Artifact, Instruments
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.attach.asking import Asked, ask
 from pytest_kmigrate.providers.attach.cluster import AttachedCluster, Readers
@@ -73,11 +73,11 @@ class AttachProvider:
         recorder: Recorder,
         logs: Path,
         *,
-        rules: Path | None = None,
+        instruments: Instruments = NOTHING_LOADED,
         keep: Callable[[], bool] = lambda: False,
     ) -> Iterator[AttachedCluster]:
         """The cluster, as it stands; it stands on when the block ends."""
-        if rules is not None:
+        if (rules := instruments.rules) is not None:
             raise WrongUseError(f"expected no Byteman rules, as the nodes of an attached cluster run; got {rules}")
         have_steady_clients(self._notify)
         heal_left(self.site, self._notify)

@@ -58,6 +58,7 @@ def trials(site: Site, readers: Readers) -> Trials:
         Capability.RECONFIGURE: lambda: _allowed(site, "reconfigure"),
         Capability.CUTS: lambda: _allowed(site, "cut"),
         Capability.CHANGE: _change,
+        Capability.EXERCISE: _exercise,
     }
 
 
@@ -67,6 +68,11 @@ def _change() -> str:
         "changes touch configs of brokers and of the cluster, which have no names of ours; and whom ACLs and "
         "credentials of ours would let in is not known"
     )
+
+
+def _exercise() -> str:
+    """Nothing that a file could allow."""
+    raise ClusterError("what records the executed code is loaded into a node as it is started, and these nodes run")
 
 
 def _allowed(site: Site, what: Allowed) -> str:

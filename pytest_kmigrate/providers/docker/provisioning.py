@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.provider import NOTHING_LOADED, Instruments
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.docker.addresses import NETWORKS, BridgeAddresses, range_of_links
 from pytest_kmigrate.providers.docker.containers import Containers, Site
@@ -35,7 +36,7 @@ def provision(
     recorder: Recorder,
     logs: Path,
     *,
-    rules: Path | None = None,
+    instruments: Instruments = NOTHING_LOADED,
     keep: Callable[[], bool] = lambda: False,
 ) -> Iterator[OwnedCluster]:
     """A cluster whose links work and whose nodes are not started yet; nothing of it is left when the block ends."""
@@ -63,7 +64,7 @@ def provision(
             recorder,
             scratch=scratch,
             logs=logs,
-            rules=rules,
+            instruments=instruments,
             network=Namespace(pid),
             run=containers.run,
         )

@@ -56,6 +56,8 @@ class FakeCluster:
         """What the machine lacks."""
         self.armed: set[str] = set()
         self.held: dict[str, str] = {}
+        self.executions: dict[str, Sequence[bytes]] = {}
+        """What a node's JVMs have executed, by its name."""
         """Crash point -> the node that is held there: set by a test."""
         self._recorder = recorder
         self._addresses = addresses
@@ -168,6 +170,10 @@ class FakeCluster:
         """None: nothing is sent."""
         self.node(node)
         return {}
+
+    def executed(self, node: str, *, anew: bool = False) -> Sequence[bytes]:
+        """Nothing, unless a test says otherwise."""
+        return self.executions.get(node, ())
 
     def live_heap(self, node: str) -> int:
         """None is in use: there is no JVM."""

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
-from pytest_kmigrate.model.provider import Artifact
+from pytest_kmigrate.model.provider import NOTHING_LOADED, Artifact, Instruments
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.fake.cluster import FakeCluster
 from pytest_kmigrate.providers.fake.node import digest_of
@@ -20,6 +20,7 @@ CAPABILITIES = frozenset(Capability) - {
     Capability.IDENTITY,
     Capability.TRAFFIC,
     Capability.CHANGE,
+    Capability.EXERCISE,
 }
 """What works without an answering node."""
 
@@ -47,11 +48,11 @@ class FakeProvider:
         recorder: Recorder,
         logs: Path,
         *,
-        rules: Path | None = None,
+        instruments: Instruments = NOTHING_LOADED,
         keep: Callable[[], bool] = lambda: False,
     ) -> Iterator[FakeCluster]:
         """A cluster whose nodes are not started yet; when the block ends all are down and every link is healed."""
-        if rules is not None:
+        if (rules := instruments.rules) is not None:
             raise WrongUseError(f"expected no Byteman rules, as fake nodes run no code; got {rules}")
         with TemporaryDirectory(prefix="kmigrate-fake-") as scratch:
             cluster = FakeCluster(topology, recorder, logs, Path(scratch), self.capabilities)

@@ -202,6 +202,10 @@ class OwnedCluster:
         except OSError as error:
             raise ClusterError(f"{node}: expected the size of its heap; got {error}") from error
 
+    def executed(self, node: str, *, anew: bool = False) -> list[bytes]:
+        """What a node's JVMs have executed; see ``Cluster.executed``."""
+        return self.node(node).executed(anew=anew)
+
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
         return zookeeper_mode(self.node(node).address)

@@ -75,6 +75,10 @@ class Jvm:
     """How tools of Kafka are run."""
     unpacking: Sequence[str] = ()
     """The option for libraries that are unpacked, where the temporary folder allows no programs."""
+    jacoco: Path | None = None
+    """Records which code is executed; None: nothing does."""
+    watched: Sequence[str] = ()
+    """The classes of which it does, by patterns."""
 
     def write_files(self) -> None:
         """Write what the command lines name: logging (log4j until 3.9, log4j2 from 4.0), and the Byteman rules."""
@@ -105,6 +109,10 @@ class Jvm:
     def has_byteman(self, spec: NodeSpec) -> bool:
         """Whether a node has Byteman from its start: one of Kafka's, where there are rules."""
         return self.rules is not None and spec.role is not Role.ZOOKEEPER
+
+    def is_watched(self, spec: NodeSpec) -> bool:
+        """Whether it is recorded what a node executes."""
+        return self.jacoco is not None and spec.role is not Role.ZOOKEEPER
 
     def tool_command(
         self,
@@ -145,7 +153,10 @@ class Jvm:
             return []
         own = hosts.read_text().splitlines()
         address = next(line.split()[0] for line in own if line.endswith(f" {spec.name}"))
-        agents = [f"-javaagent:{self.jolokia}=host={address},port={JOLOKIA_PORT},discoveryEnabled=false"]
+        agents = []
+        if self.jacoco is not None:  # before all others: it knows a class file by its sum, as it is in the jar
+            agents.append(f"-javaagent:{self.jacoco}=output=none,jmx=true,includes={':'.join(self.watched)}")
+        agents.append(f"-javaagent:{self.jolokia}=host={address},port={JOLOKIA_PORT},discoveryEnabled=false")
         if self.has_byteman(spec):  # with a listener: it cannot be loaded again for a crash point
             agents.append(f"-javaagent:{self.byteman}=script:{self.etc / RULES},{listening_at(address)}")
         return agents

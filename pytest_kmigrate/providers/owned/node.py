@@ -5,16 +5,17 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psutil
 
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.model.errors import AwaitTimeoutError, HarnessLostError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, HarnessLostError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.events import nodes as events
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers import last_words
+from pytest_kmigrate.providers.jolokia import JolokiaClient
 from pytest_kmigrate.providers.owned.agents import attaching
 from pytest_kmigrate.providers.owned.disks import folders
 from pytest_kmigrate.providers.owned.jvm import RULES
@@ -51,6 +52,7 @@ class OwnedNode:
         self._started_ns = 0
         self._byteman_in: int | None = None
         self._dead_threads = 0
+        self._left: list[bytes] = []
         self._life_began = 0  # where its log was when its process was started
         self._home = around.scratch / spec.name
         self._log_folder = around.logs / spec.name
@@ -250,6 +252,19 @@ class OwnedNode:
                 rules = attaching.listed(self.address, RULES)
                 self._around.recorder.record(events.RulesReported(rules), self.name)
 
+    def executed(self, *, anew: bool = False) -> list[bytes]:
+        """What its JVMs have executed: those that ended since the last call, and the present one."""
+        left, self._left = self._left, []
+        return [*left, *self._read_executed(anew=anew)]
+
+    def _read_executed(self, *, anew: bool) -> list[bytes]:
+        """Nothing from a JVM that does not answer, as it stands still or starts."""
+        if self._around.jvm.is_watched(self.spec) and self.alive and not self.stands_still:
+            with suppress(OSError, ClusterError), closing(JolokiaClient()) as jolokia:
+                answer = jolokia.executed_at(self.metrics_url, anew=anew)
+                return [] if answer is None else [answer]
+        return []
+
     def tell_identity(self) -> None:
         """Record what its meta.properties holds now."""
         record_identity(self._around.recorder, self.name, folders.directories(self.disk, self.spec))
@@ -263,6 +278,7 @@ class OwnedNode:
         if not self.alive:
             return
         self.tell_rules()
+        self._left += self._read_executed(anew=False)
         began = time.monotonic()
         self._ending = how
         self._signal(number)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Recorder
-from pytest_kmigrate.model.provider import Artifact
+from pytest_kmigrate.model.provider import NOTHING_LOADED, Artifact, Instruments
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.owned.software import Software, software_for
+from pytest_kmigrate.providers.owned.software import Software, instrumented, software_for
 
 if TYPE_CHECKING:
     from pytest_kmigrate.providers.owned.cluster import OwnedCluster
@@ -26,7 +26,7 @@ class Provision(Protocol):
         recorder: Recorder,
         logs: Path,
         *,
-        rules: Path | None,
+        instruments: Instruments,
         keep: Callable[[], bool],
     ) -> "AbstractContextManager[OwnedCluster]": ...
 
@@ -67,8 +67,9 @@ class OwnedProvider:
         recorder: Recorder,
         logs: Path,
         *,
-        rules: Path | None = None,
+        instruments: Instruments = NOTHING_LOADED,
         keep: Callable[[], bool] = lambda: False,
     ) -> "AbstractContextManager[OwnedCluster]":
         """A cluster of JVMs, not started yet."""
-        return self.make(topology, self.software(topology), recorder, logs, rules=rules, keep=keep)
+        software = instrumented(self.software(topology), instruments, self._tell)
+        return self.make(topology, software, recorder, logs, instruments=instruments, keep=keep)

@@ -9,6 +9,7 @@ from pytest_kmigrate.distributions.cache import cache_dir
 from pytest_kmigrate.distributions.java import unpacking_in
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.provider import Instruments
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.commands import Run, run_here
 from pytest_kmigrate.providers.owned.jvm import Jvm
@@ -33,7 +34,7 @@ def surroundings_of(  # noqa: PLR0913 - each a thing of its own
     *,
     scratch: Path,
     logs: Path,
-    rules: Path | None,
+    instruments: Instruments,
     network: Namespace = HERE,
     run: Run = run_here,
 ) -> Surroundings:
@@ -42,7 +43,18 @@ def surroundings_of(  # noqa: PLR0913 - each a thing of its own
     protection = protect(addresses, scratch / "security")
     etc = scratch / "etc"
     unpacking = unpacking_in(scratch, cache_dir()) if network is HERE else ()
-    jvm = Jvm(software.java, software.jolokia, software.byteman, rules, etc, protection.zookeeper, run, unpacking)
+    jvm = Jvm(
+        software.java,
+        software.jolokia,
+        software.byteman,
+        instruments.rules,
+        etc,
+        protection.zookeeper,
+        run,
+        unpacking,
+        software.jacoco,
+        instruments.watched,
+    )
     jvm.write_files()
     return Surroundings(addresses, protection, supervision, jvm, recorder, scratch, logs, software.resolve, network)
 

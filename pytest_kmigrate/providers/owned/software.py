@@ -1,17 +1,19 @@
 """Every piece of software a cluster of processes needs, on this machine, downloads included."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from pytest_kmigrate.distributions.agents import byteman_jar, jolokia_jar
+from pytest_kmigrate.distributions.agents import byteman_jar, jacoco_jar, jolokia_jar
+from pytest_kmigrate.distributions.class_names import has_classes
 from pytest_kmigrate.distributions.classes import digest_of_classes
 from pytest_kmigrate.distributions.java import find_java
 from pytest_kmigrate.distributions.kafka import Distribution, resolve
 from pytest_kmigrate.distributions.steady_clients import have_steady_clients
 from pytest_kmigrate.distributions.toxiproxy import toxiproxy_server
-from pytest_kmigrate.model.provider import Artifact
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.provider import Artifact, Instruments
 from pytest_kmigrate.model.topology import Topology
 
 Progress = Callable[[str], None]
@@ -28,6 +30,8 @@ class Software:
     jolokia: Path
     byteman: Path
     toxiproxy: Path
+    jacoco: Path | None = None
+    """The agent that records what is executed; None: nothing is recorded."""
 
     @property
     def artifacts(self) -> dict[str, Artifact]:
@@ -69,3 +73,20 @@ def software_for(
         byteman=byteman_jar(progress),
         toxiproxy=toxiproxy_server(progress),
     )
+
+
+def instrumented(software: Software, instruments: Instruments, progress: Progress) -> Software:
+    """The same with the agents that these instruments need besides.
+
+    WrongUseError if classes are to be watched of which no distribution has any.
+    """
+    if not instruments.watched:
+        return software
+    jars = tuple(jar for each in software.distributions.values() for jar in each.jars)
+    if jars and not has_classes(jars, tuple(instruments.watched)):
+        raise WrongUseError(
+            f"--kmigrate-exercise: expected classes {', '.join(instruments.watched)} in the jars of "
+            f"{', '.join(sorted(software.distributions))}, got none of them; if this Kafka has other packages, name "
+            "them by --kmigrate-classes, such as com.acme.kafka.raft.*"
+        )
+    return replace(software, jacoco=jacoco_jar(progress))

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.provider import NOTHING_LOADED, Instruments
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.commands import Command
@@ -24,13 +25,12 @@ def provision(
     recorder: Recorder,
     logs: Path,
     *,
-    rules: Path | None = None,
+    instruments: Instruments = NOTHING_LOADED,
     keep: Callable[[], bool] = lambda: False,
 ) -> Iterator[OwnedCluster]:
     """A cluster whose links work and whose nodes are not started yet; nothing of it is left when the block ends.
 
-    ``logs`` gets a folder per node; ``rules`` is a Byteman script for every Kafka JVM; ``keep``, asked at the end,
-    lets the cluster outlive us.
+    ``logs`` gets a folder per node; ``keep``, asked at the end, lets the cluster outlive us.
     """
     lease = leases.take(topology)
     supervision = None
@@ -38,7 +38,7 @@ def provision(
         supervision = Supervision(lease.scratch, lease.lock.filenos, partial(record_loss, recorder))
         addresses = Addresses(topology, lease.block)
         around = surroundings_of(
-            addresses, software, supervision, recorder, scratch=lease.scratch, logs=logs, rules=rules
+            addresses, software, supervision, recorder, scratch=lease.scratch, logs=logs, instruments=instruments
         )
 
         def start(command: list[str], log: Path, on_exit: ON_EXIT) -> None:

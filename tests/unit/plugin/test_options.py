@@ -23,6 +23,14 @@ pytest_plugins = ["pytester"]
             ("--kmigrate-kafka", ""),
             "--kmigrate-kafka: expected a value, got none; leave the option out for *",
         ),
+        (
+            ("--kmigrate-exercise", "--kmigrate-profile=kip-125"),
+            "--kmigrate-exercise: expected a document that names code of Kafka, got kip-125, which names none; *",
+        ),
+        (
+            ("--kmigrate-classes", "kafka.zk.*,x"),
+            "--kmigrate-classes: expected names of classes with * for any text, and : between them; got *",
+        ),
         (("--kmigrate-byteman", "none.btm"), "--kmigrate-byteman: expected a file of Byteman rules; none.btm is none"),
     ],
 )

@@ -6,6 +6,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.provider import Instruments
 from pytest_kmigrate.providers.bench import MemoryRecorder, small_topology
 from pytest_kmigrate.providers.choosing import PROVIDERS, provider_named, topology_named
 from pytest_kmigrate.providers.fake import FakeProvider
@@ -47,6 +48,7 @@ def test_the_fake_provider_cannot_be_chosen(name: str) -> None:
 
 def test_the_fake_provider_refuses_rules(tmp_path: Path) -> None:
     """A run against a mutant would conform, since no code runs in its nodes."""
-    provision = FakeProvider().provision(small_topology(), MemoryRecorder(), tmp_path, rules=tmp_path / "mutant.btm")
+    rules = Instruments(tmp_path / "mutant.btm")
+    provision = FakeProvider().provision(small_topology(), MemoryRecorder(), tmp_path, instruments=rules)
     with pytest.raises(WrongUseError, match=r"expected no Byteman rules.*mutant\.btm"), provision:
         pass

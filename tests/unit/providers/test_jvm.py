@@ -34,3 +34,21 @@ def test_no_node_logs_the_records_that_it_copies(tmp_path: Path) -> None:
     """Kafka 3.5 writes SCRAM credentials at TRACE; a run folder goes to other people."""
     Jvm(Path("java"), Path("jolokia.jar"), Path("byteman.jar"), None, tmp_path).write_files()
     assert not [file for file in tmp_path.iterdir() if "trace" in file.read_text().lower()]
+
+
+def test_what_records_executed_code_sees_class_files_before_other_agents_change_them(tmp_path: Path) -> None:
+    """A class file that Byteman has changed has another sum, by which its lines are not found."""
+    hosts = tmp_path / "hosts"
+    hosts.write_text("127.7.0.2 broker-0\n127.7.0.3 zookeeper-1\n")
+    watching = {"jacoco": Path("jacoco.jar"), "watched": ("kafka.zk.*", "org.apache.kafka.raft.*")}
+    jvm = Jvm(Path("java"), Path("jolokia.jar"), Path("byteman.jar"), Path("rules"), tmp_path, **watching)
+    distribution = cast("Distribution", SimpleNamespace(cds_archive=None, classpath="", image=None))
+    broker, zookeeper = (
+        jvm.node_command(topology().node(name), distribution, hosts, tmp_path / "properties").argv
+        for name in ("broker-0", "zookeeper-1")
+    )
+    agents = [word for word in broker if word.startswith("-javaagent:")]
+    expected = "-javaagent:jacoco.jar=output=none,jmx=true,includes=kafka.zk.*:org.apache.kafka.raft.*"
+    assert agents[0] == expected
+    assert len(agents) == 3
+    assert not [word for word in zookeeper if "jacoco" in word]

@@ -38,6 +38,7 @@ REFUSED: list[tuple[Capability, Callable[[Cluster], object]]] = [
     (Capability.LINKS, lambda cluster: cluster.links.origins([])),
     (Capability.LINKS, lambda cluster: cluster.zookeeper_reached_by("member-1")),
     (Capability.CRASH_POINTS, lambda cluster: cluster.hold_at(CrashPoint("p", "C", "m", "AT ENTRY"), [])),
+    (Capability.EXERCISE, lambda cluster: cluster.executed("broker-0")),
     (Capability.CHECKPOINT, lambda cluster: cluster.freeze(Path())),
     (Capability.TOOLS, lambda cluster: cluster.run_tool("broker-0", "kafka-features", [])),
     (Capability.ZOOKEEPER_LOG, lambda cluster: cluster.zookeeper_log(0)),

@@ -18,6 +18,7 @@ def test_software_is_read_only_and_the_clusters_folders_are_not(tmp_path: Path) 
         java=Path("/usr/lib/jvm/a/bin/java"),
         jolokia=tmp_path / "cache" / "jolokia.jar",
         byteman=program,
+        jacoco=None,
         toxiproxy=program,
         distributions={"3.9.1": Distribution("3.9.1", (jar,), "digest")},
     )
@@ -42,6 +43,7 @@ def test_an_image_keeps_its_system_and_gets_agents(tmp_path: Path) -> None:
         java=Path("/usr/lib/jvm/a/bin/java"),
         jolokia=tmp_path / "jolokia" / "agent.jar",
         byteman=tmp_path / "byteman" / "agent.jar",
+        jacoco=tmp_path / "jacoco" / "agent.jar",
         toxiproxy=tmp_path / "toxiproxy" / "server",
         distributions={},
     )
@@ -52,6 +54,7 @@ def test_an_image_keeps_its_system_and_gets_agents(tmp_path: Path) -> None:
     assert found == {
         str(tmp_path / "jolokia"): True,
         str(tmp_path / "byteman"): True,
+        str(tmp_path / "jacoco"): True,
         str(tmp_path / "scratch"): False,
     }
     assert str(tmp_path / "copies") not in {each["Target"] for each in mounts.options()["Mounts"]}

@@ -1,0 +1,26 @@
+"""Names of the classes in jars, and patterns of them as JaCoCo has them: ``*`` for any text, ``?`` for one letter."""
+
+import functools
+import zipfile
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+_ENDING = ".class"
+
+
+@functools.lru_cache
+def has_classes(jars: tuple[Path, ...], patterns: tuple[str, ...]) -> bool:
+    """Whether any of the jars has a class of any of these patterns."""
+    return any(True for _ in classes_in(jars, patterns))
+
+
+def classes_in(jars: Iterable[Path], patterns: Iterable[str]) -> Iterator[tuple[Path, str]]:
+    """The classes of these patterns, each with the jar that has it; a nested one has ``$`` before its own name."""
+    wanted = tuple(patterns)
+    for jar in jars:
+        with zipfile.ZipFile(jar) as archive:
+            for file in archive.namelist():
+                name = file.removesuffix(_ENDING).replace("/", ".")
+                if file.endswith(_ENDING) and any(fnmatchcase(name, each) for each in wanted):
+                    yield jar, name
