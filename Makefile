@@ -31,7 +31,7 @@ BROWSERS = $(shell which chromium chromium-browser google-chrome)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser engine image demo test conformance certificate matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
+.PHONY: help setup cure browser engine image demo test conformance certificate register matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -107,13 +107,16 @@ conformance: cure .venv/.developing ## a document's whole suite: PROFILE=kip-866
 	case $$? in 0|1|3) exit $${failed:-0};; *) exit 1;; esac
 
 # The plan asks for three runs of each test with a fault. What ran with this very code is not run again.
-certificate: cure .venv/.developing ## a document's whole suite with three seeds, certified: PROFILE=kip-500 [KAFKA=4.3.0]; it goes on where it was
+certificate: cure .venv/.developing ## a document's whole suite with three seeds, certified: PROFILE=kip-500 [KAFKA=4.3.0] [KEY=x.key]; it goes on where it was
 	@for seed in $(SEEDS); do \
 	  $(PYTEST) -n 2 --dist loadgroup --no-loadscope-reorder -v $(call SUITE,$(PROFILE)) --kmigrate-resume --kmigrate-seed $$seed \
 	    --kmigrate-profile $(PROFILE) --kmigrate-kafka "$(KAFKA)" --kmigrate-runs $(CERTIFIED) || test $$? = 1 || exit 1; \
 	done; \
 	$(BIN)/kmigrate certify $(CERTIFIED) --profile $(PROFILE) --out $(CERTIFIED)/$(PROFILE).kmcert --product "Apache Kafka $(KAFKA)" \
-	  --allow apache-defects
+	  $(if $(KEY),--key $(KEY)) --allow apache-defects
+
+register: setup ## every certificate in docs/certificates verified, and its page written: [FILES="x.kmcert"] files these first
+	$(BIN)/kmigrate register docs/certificates $(FILES)
 
 matrix: cure .venv/.developing ## a document's whole suite on the releases it is about, as a page in docs: PROFILE=kip-866 [RELEASES="3.8.1 3.9.1"]
 	@$(foreach each,$(RELEASES),$(MAKE) conformance PROFILE=$(PROFILE) KAFKA=$(each) || true;) \

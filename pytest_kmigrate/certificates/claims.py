@@ -18,6 +18,8 @@ from pytest_kmigrate.certificates.grading import (
     violations_of,
 )
 from pytest_kmigrate.certificates.statement import (
+    BUILD,
+    RELEASE_OF_APACHE,
     Artifact,
     Claims,
     Harness,
@@ -80,7 +82,7 @@ def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str 
 def _artifact(evidence: Evidence) -> Artifact:
     is_apache = is_release(evidence.kafka, evidence.digest)
     return Artifact(
-        name=f"Apache Kafka {evidence.kafka}" if is_apache else f"a build of Kafka {evidence.kafka}",
+        name=f"{RELEASE_OF_APACHE if is_apache else BUILD}{evidence.kafka}",
         sha256=evidence.digest,
         classes=evidence.classes,
         also_called=list(evidence.called[1:]),

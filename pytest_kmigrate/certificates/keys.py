@@ -3,6 +3,8 @@
 import hashlib
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
@@ -48,19 +50,39 @@ def signing_key(file: Path) -> SigningKey:
 
 
 def new_key(file: Path) -> SigningKey:
-    """A new private key, written to a file that only its owner can read."""
+    """A new private key, written to a file that only its owner can read, and its public key beside it.
+
+    EnvironmentLackError where one of them cannot be written; then neither is there.
+    """
     key = Ed25519PrivateKey.generate()
     content = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     try:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             out.write(content)
-        file.with_name(f"{file.name}.pub").write_bytes(public)
+        with taken_back(file):
+            public_file(file).write_bytes(public)
     except OSError as error:
         raise EnvironmentLackError(
             f"{file}: a new key cannot be written there: {error.strerror}; give one by --key, or another --out"
         ) from error
     return SigningKey(key)
+
+
+@contextmanager
+def taken_back(*files: Path) -> Iterator[None]:
+    """Remove files that were made for what then fails, and for nothing else."""
+    try:
+        yield
+    except BaseException:
+        for each in files:
+            each.unlink(missing_ok=True)
+        raise
+
+
+def public_file(file: Path) -> Path:
+    """Where the public key of a new private one lies: beside it."""
+    return file.with_name(f"{file.name}.pub")
 
 
 def pinned(given: str) -> str:

@@ -11,6 +11,9 @@ SCHEMA = 2
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:pytest-kmigrate:certificate:v2"
 
+RELEASE_OF_APACHE, BUILD = "Apache Kafka ", "a build of Kafka "
+"""What the name of the software begins with; its version follows."""
+
 OutcomeName = Literal["CONFORMS", "VIOLATES", "INCONCLUSIVE", "NOT_APPLICABLE"]
 Grade = Literal["conforms", "conforms but for defects that Apache Kafka has as well", "does not conform"]
 Part = Literal["core", "extended"]
@@ -44,6 +47,11 @@ class Artifact(Model):
     """Whether these are the jars of the Apache release of that name."""
     image: ContainerImage | None = None
     """Where the jars come in an image."""
+
+    @property
+    def version(self) -> str:
+        """The release, or the release and the tag of a build."""
+        return self.name.removeprefix(RELEASE_OF_APACHE).removeprefix(BUILD)
 
     def subject(self) -> "list[Subject]":
         """What a statement about it is about: the jars, and the image that they are in."""

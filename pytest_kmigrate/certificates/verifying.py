@@ -42,8 +42,11 @@ class Verified:
         return status_of(self.statement.predicate.claims, self.open, allows_defects=allows_defects)
 
 
-def read_certificate(file: Path) -> Statement:
-    """The statement of a certificate whose signatures are by the keys it names; CertificateError otherwise."""
+def signed_statement(file: Path) -> Statement:
+    """The statement of a certificate that the keys in it have signed, whichever release made it.
+
+    CertificateError for another file, another signature, another schema, or a subject that is not what it claims.
+    """
     envelope = opened(file)
     statement = statement_of(payload_of(envelope, str(file)), str(file))
     predicate = statement.predicate
@@ -51,9 +54,16 @@ def read_certificate(file: Path) -> Statement:
     artifact = predicate.claims.artifact
     if statement.subject != artifact.subject():
         raise CertificateError(f"{file}: subject: expected {artifact.name} with the digest of its claims, got another")
+    return statement
+
+
+def read_certificate(file: Path) -> Statement:
+    """The statement of a signed certificate whose grade and conclusion follow from its claims, or CertificateError."""
+    statement = signed_statement(file)
+    predicate = statement.predicate
     _must_agree(file, predicate.claims)
     if predicate.conclusion != conclusion(predicate.claims) or predicate.limits != list(LIMITS):
-        _must_be_of_this_plan(file, predicate.claims)  # another release may conclude in other words
+        _must_be_of_this_release(file, predicate.claims)  # another one may conclude in other words
         raise CertificateError(f"{file}: conclusion: expected the sentences that follow from its claims, got others")
     return statement
 
@@ -62,7 +72,7 @@ def _must_agree(file: Path, claims: Claims) -> None:
     """CertificateError for a grade that does not follow from the rows beside it."""
     for key, value in following(claims).items():
         if getattr(claims, key) != value:
-            _must_be_of_this_plan(file, claims)  # another release may grade otherwise
+            _must_be_of_this_release(file, claims)  # another one may grade otherwise
             raise CertificateError(f"{file}: claims.{key}: expected what follows from its rows, got something else")
 
 
@@ -186,19 +196,53 @@ def _must_be_of_this_plan(file: Path, claims: Claims) -> None:
         )
 
 
+def _must_be_of_this_release(file: Path, claims: Claims) -> None:
+    """CertificateError unless this very pytest-kmigrate has the plan of a certificate, and made its runs."""
+    _must_be_of_this_plan(file, claims)
+    if others := _other_harnesses(claims):
+        raise CertificateError(
+            f"{file}: expected runs of this pytest-kmigrate ({harness_digest()[:12]}), got some of another "
+            f"({', '.join(sorted(each[:12] for each in others))}): {_ANOTHER}"
+        )
+
+
+def _other_harnesses(claims: Claims) -> set[str]:
+    return {each.sha256 for each in claims.harness} - {harness_digest()}
+
+
+def is_of_this_release(claims: Claims) -> bool:
+    """Whether this very pytest-kmigrate has the plan of a certificate, and made its runs."""
+    profile = claims.profile
+    is_planned = profile.id in with_suites() and plan(profile.id).digest == profile.plan
+    return is_planned and not _other_harnesses(claims)
+
+
+def must_hold_together(file: Path, statement: Statement, key: str) -> None:
+    """CertificateError for what no release may state: another signer, a grade that its rows exclude, an early issue.
+
+    Sentences may be those of another release, and are not compared; ``key``: the fingerprint that the reader trusts.
+    """
+    predicate, claims = statement.predicate, statement.predicate.claims
+    _signer(file, predicate, key)
+    _challenge(file, predicate, None)
+    _time(file, predicate)
+    found = following(claims)
+    wrong = [each for each in ("parts", "grade") if getattr(claims, each) != found[each]]
+    if not wrong and bool(claims.missing) != bool(found["missing"]):
+        wrong = ["missing"]
+    if wrong:
+        raise CertificateError(f"{file}: claims.{wrong[0]}: expected what follows from its rows, got something else")
+    must_follow(file, statement)
+
+
 def _must_follow(file: Path, folder: Path, stated: Claims) -> None:
     """CertificateError names the first claim that does not follow from the evidence."""
     nonce = stated.challenge.nonce if stated.challenge else None
     found = claims_of(folder, stated.profile.id, kafka=stated.artifact.sha256, nonce=nonce)
     difference = _first_difference("claims", stated.model_dump(), found.model_dump())
-    others = {each.sha256 for each in stated.harness} - {harness_digest()}
-    if difference and others:
-        # By its own release these runs counted; by this one they do not, which is no lie of the vendor's.
-        raise CertificateError(
-            f"{file}: expected runs of this pytest-kmigrate ({harness_digest()[:12]}), got some of another "
-            f"({', '.join(sorted(each[:12] for each in others))}): {_ANOTHER}"
-        )
     if difference:
+        # By another release these runs counted; by this one they do not, which is no lie of the vendor's.
+        _must_be_of_this_release(file, stated)
         raise CertificateError(f"{file}: {difference}: the claims do not follow from the evidence")
 
 

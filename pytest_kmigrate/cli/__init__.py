@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from pytest_kmigrate.cli import attaching, bugs, certificates, clusters, consumers, machine, runs, topologies
+from pytest_kmigrate.cli import attaching, bugs, certificates, clusters, consumers, machine, registers, runs, topologies
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.extras import extras_named
@@ -69,6 +69,7 @@ for _command in (
     certificates.verify,
     certificates.compare,
     certificates.digest,
+    registers.register,
 ):
     app.command()(_command)
 app.add_typer(consumers.app, name="consumers")

@@ -1,18 +1,21 @@
 """Commands about certificates: ``certify``, ``verify``, ``compare``."""
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pytest_kmigrate.certificates.keys import SigningKey
     from pytest_kmigrate.certificates.statement import Claims, Row, Statement
     from pytest_kmigrate.certificates.summary import Summary
 
 _ALLOW = "apache-defects: defects that Apache Kafka of that release has as well end with 0."
+_KEY = "The vendor's Ed25519 key as PEM (default: a new one beside the certificate)."
+_CHALLENGE = "A reader's nonce: runs of the tests and seeds that follow from it are needed."
 _JSON = "Print the facts as JSON, and nothing else, on standard output."
 _MOST_ROWS = 30
 """Requirements listed on the terminal; the certificate has all."""
@@ -23,24 +26,17 @@ def certify(
     *,
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")],
     out: Annotated[Path, typer.Option(help="The certificate, *.kmcert; its evidence goes beside it.", metavar="FILE")],
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            help="The vendor's Ed25519 key as PEM (default: a new one beside the certificate).", metavar="FILE"
-        ),
-    ] = None,
+    key: Annotated[Path | None, typer.Option(help=_KEY, metavar="FILE")] = None,
     witness: Annotated[
         list[Path] | None,
         typer.Option(help="The key of another party that saw the runs. May be given again.", metavar="FILE"),
     ] = None,
     kafka: Annotated[str | None, typer.Option(help="Which of several Kafkas.", metavar="VERSION")] = None,
-    challenge: Annotated[
-        str | None,
-        typer.Option(
-            help="A reader's nonce: runs of the tests and seeds that follow from it are needed.", metavar="NONCE"
-        ),
-    ] = None,
+    challenge: Annotated[str | None, typer.Option(help=_CHALLENGE, metavar="NONCE")] = None,
     secrets: Annotated[Path | None, typer.Option(help="Values for no evidence, one a line.", metavar="FILE")] = None,
+    register: Annotated[
+        Path | None, typer.Option(help="File it in this register, which trusts the key, or is new.", metavar="DIR")
+    ] = None,
     organization: Annotated[str, typer.Option(help="Who certifies.", metavar="TEXT")] = "",
     product: Annotated[str, typer.Option(help="What is certified, in the vendor's words.", metavar="TEXT")] = "",
     url: Annotated[str, typer.Option(help="Where to read more about it.", metavar="URL")] = "",
@@ -55,16 +51,20 @@ def certify(
     from pytest_kmigrate.certificates.scanning import learn_secrets
     from pytest_kmigrate.certificates.statement import Implementation
     from pytest_kmigrate.certificates.summary import summary_of
+    from pytest_kmigrate.cli.registers import file_now
 
     allows = _allowed(allow)
     _must_be_folder(runs)
     learn_secrets(secrets)
     _make(out.parent)
-    vendor = Implementation(organization=organization, product=product, url=url)
-    order, issuer = Order(runs, profile, out, vendor, kafka, challenge), _issuer(out, key)
-    statement = certified(order, issuer, [signing_key(each) for each in witness or ()], _bar("judged again"))
+    order = Order(
+        runs, profile, out, Implementation(organization=organization, product=product, url=url), kafka, challenge
+    )
+    with _issuer(out, key, register) as issuer:
+        statement = certified(order, issuer, [signing_key(each) for each in witness or ()], _bar("judged again"))
     status = status_of(statement.predicate.claims, allows_defects=allows)
     _report(statement, summary_of(statement, status), as_json=as_json)
+    file_now(register, out)
     if not as_json:
         _show_files(out, issuer)
     raise typer.Exit(status)
@@ -179,22 +179,32 @@ def _make(folder: Path) -> None:
         raise WrongUseError(f"--out: expected {folder} as a folder, got {error.strerror}; name another") from error
 
 
-def _issuer(out: Path, key: Path | None) -> "SigningKey":
+@contextmanager
+def _issuer(out: Path, key: Path | None, register: Path | None) -> "Iterator[SigningKey]":
     """The key of the vendor; without one a new one is made, or the one that was made before is used.
 
-    None is made for a certificate of a wrong name.
+    None is made for a certificate of a wrong name or for a register that would not trust it, and none stays of an
+    attempt that made no certificate.
     """
     from pytest_kmigrate.certificates.certifying import evidence_file
-    from pytest_kmigrate.certificates.keys import new_key, signing_key
+    from pytest_kmigrate.certificates.keys import new_key, public_file, signing_key, taken_back
+    from pytest_kmigrate.certificates.register import must_be_new, must_take
     from pytest_kmigrate.cli.console import notify
 
     evidence_file(out)
     made = out.with_suffix(".key")
     if key is not None or made.exists():
-        return signing_key(key or made)
+        issuer = signing_key(key or made)
+        if register is not None:
+            must_take(register, issuer.public, out)
+        yield issuer
+        return
+    if register is not None:
+        must_be_new(register)
     issuer = new_key(made)
-    notify(f"{made}: a new key; keep it to yourself, and publish {made}.pub")
-    return issuer
+    with taken_back(made, public_file(made)):
+        yield issuer
+    notify(f"{made}: a new key; keep it to yourself, and publish {public_file(made)}")
 
 
 def _allowed(allow: str | None) -> bool:

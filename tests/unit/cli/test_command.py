@@ -43,7 +43,7 @@ def test_the_commands_have_their_fixed_names() -> None:
     names = {command.callback.__name__ for command in app.registered_commands if command.callback}
     assert names == {
         "doctor", "up", "ps", "logs", "down", "gc", "attach", "fetch", "requirements", "judge", "analyze", "replay",
-        "docs", "certify", "verify", "compare", "digest", "bugs",
+        "docs", "certify", "verify", "compare", "digest", "register", "bugs",
     }  # fmt: skip
     assert {group.name for group in app.registered_groups} == {"consumers", "topology"}
 
