@@ -94,6 +94,9 @@ class Options:
     resume: bool
 
 
+_CHECKED = pytest.StashKey[Options]()
+
+
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option, on the command line and in the ini file."""
     group = parser.getgroup("kmigrate", "live ZooKeeper to KRaft migrations of real Kafka clusters")
@@ -127,7 +130,13 @@ def is_strict(config: pytest.Config) -> bool:
 
 
 def options_of(config: pytest.Config) -> Options:
-    """The checked options; pytest.UsageError says what was expected."""
+    """The options, checked once a session; pytest.UsageError says what was expected."""
+    if _CHECKED not in config.stash:
+        config.stash[_CHECKED] = _checked(config)
+    return config.stash[_CHECKED]
+
+
+def _checked(config: pytest.Config) -> Options:
     from pytest_kmigrate.catalogue import profiles  # not at pytest's start
 
     _require_keys(config)

@@ -124,7 +124,7 @@ def _by_outcome(evidence: RunEvidence) -> dict[tuple[Outcome, bool], list[str]]:
     worst: dict[str, tuple[Outcome, bool]] = {}
     for verdict in evidence.checks:
         for about in (each for each in verdict.about if not each.is_vacuous):
-            found = about.outcome, about.outcome is Outcome.VIOLATES and not verdict.known_bugs
+            found = about.outcome, about.outcome is Outcome.VIOLATES and not about.known_bugs
             worst[about.requirement] = max(found, worst.get(about.requirement, found))
     by_outcome: dict[tuple[Outcome, bool], list[str]] = {}
     for each in sorted(worst):

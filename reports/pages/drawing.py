@@ -263,7 +263,8 @@ def folded(title: str, content: str) -> str:
 
 def _head(name: str, *, is_number: bool, is_sorted: bool) -> str:
     css, order = ' class="number"' if is_number else "", ' aria-sort="descending"' if is_sorted else ""
-    meaning = next((meaning for word, meaning in GLOSSARY.items() if name.lower().startswith(word)), "")
+    # A confidence level or an interval may follow the word.
+    meaning = GLOSSARY.get(name.lower().partition(",")[0], "")
     title = f' title="{text(meaning)}"' if meaning else ""
     return f'<th scope="col"{css}{order}{title}><button type="button">{text(name)}</button></th>'
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pytest_kmigrate.analysis.foreign.numbers_and_times import time_of
+from pytest_kmigrate.analysis.foreign.numbers_and_times import moment, number, time_of
 from pytest_kmigrate.analysis.foreign.results import (
     Reading,
     Result,
@@ -39,7 +39,9 @@ def of_report(content: object) -> Reading | None:
         return None
     results = content.get("results")
     if isinstance(results, Mapping) and isinstance(results.get("tests"), list):
-        return _reading(results["tests"], _ctrf, _moment(_ms(results.get("summary", {}).get("start"))))
+        summary = results.get("summary")
+        start = summary.get("start") if isinstance(summary, Mapping) else None
+        return _reading(results["tests"], _ctrf, _moment(_ms(start)))
     if content.keys() >= {"exitcode", "tests"} and isinstance(content["tests"], list):
         return _reading(content["tests"], _pytest, _moment(content.get("created")))
     return None
@@ -67,14 +69,14 @@ def _ctrf(test: Mapping[str, Any], at: dt.datetime | None) -> Iterator[Result]:
     for attempt in range(1, failed_before + 1):
         yield simple_result("ctrf", name, "failed", started_at, None, attempt=attempt)
     summary = shown(test.get("message"), test.get("trace"))
-    took_ms = float(test["duration"]) if test.get("duration") is not None else None
+    took_ms = number(test.get("duration"))
     yield simple_result("ctrf", name, _word(test["status"]), started_at, took_ms, summary, attempt=failed_before + 1)
 
 
 def _pytest(test: Mapping[str, Any], at: dt.datetime | None) -> Iterator[Result]:
     """One test of pytest-json-report: an error of setup or teardown is no answer of the test."""
     parts = [test.get(each) or {} for each in ("setup", "call", "teardown")]
-    took_s = [each["duration"] for each in parts if "duration" in each]
+    took_s = [took for each in parts if (took := number(each.get("duration"))) is not None]
     messages = [shown((each.get("crash") or {}).get("message"), each.get("longrepr")) for each in parts]
     status = "unknown" if test["outcome"] == "error" else _word(test["outcome"])
     took_ms = sum(took_s) * 1_000 if took_s else None
@@ -95,10 +97,10 @@ def _read_go(text: str) -> Reading:
     unread: list[Unread] = []
     output: dict[tuple[str, str], list[str]] = {}
     failed: set[str] = set()
-    for number, line in enumerate(text.splitlines(), 1):
+    for place, line in enumerate(text.splitlines(), 1):
         event = json_of(line) if line.strip() else {}
         if not isinstance(event, Mapping):
-            unread.append(Unread("not an event of go test -json", number))
+            unread.append(Unread("not an event of go test -json", place))
             continue
         package, test, action = (str(event.get(key) or "") for key in ("Package", "Test", "Action"))
         if action == "output":
@@ -107,10 +109,10 @@ def _read_go(text: str) -> Reading:
             continue
         if not test:
             if action == "fail" and package not in failed:
-                unread.append(Unread(f"package {package} broke outside of its tests", number))
+                unread.append(Unread(f"package {package} broke outside of its tests", place))
             continue
         failed |= {package} if action == "fail" else set()
-        took_ms = float(event.get("Elapsed") or 0) * 1_000
+        took_ms = (number(event.get("Elapsed")) or 0.0) * 1_000
         summary = shown("".join(output.get((package, test), []))) if action == "fail" else ""
         at = time_of(str(event.get("Time") or ""))
         results.append(simple_result("go-test", f"{package}.{test}", _word(action), at, took_ms, summary))
@@ -128,9 +130,5 @@ def _ms(value: object) -> float | None:
 
 
 def _moment(seconds: object) -> dt.datetime | None:
-    if not isinstance(seconds, int | float) or seconds <= 0:
-        return None
-    try:
-        return dt.datetime.fromtimestamp(seconds, dt.UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
+    """The time of a number; a text is none, and neither is a time at which no test began."""
+    return moment(number(seconds)) if isinstance(seconds, int | float) else None

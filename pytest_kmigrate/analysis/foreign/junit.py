@@ -4,8 +4,6 @@ Read with expat, event by event: what stands before a break counts, and a docume
 letter, so that no entity of it is ever expanded.
 """
 
-import re
-import sys
 from xml.parsers import expat
 
 from pytest_kmigrate.analysis.foreign.junit_cases import ENDINGS, Case, Ending, Suite, results_of
@@ -13,26 +11,7 @@ from pytest_kmigrate.analysis.foreign.numbers_and_times import comma_is_decimal,
 from pytest_kmigrate.analysis.foreign.other_formats import another_xml, document_type
 from pytest_kmigrate.analysis.foreign.results import MOST_SUMMARY_CHARACTERS, Reading, Result, Unread, shown
 from pytest_kmigrate.analysis.foreign.trx import ROOT, read_trx
-
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What XML does not allow, but what tools copy into it, such as the colours of a terminal."""
-
-_REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,10}));")
-
-
-def _allowed(text: str) -> str:
-    """The text without characters that XML forbids, also where they are written as references, such as ``&#27;``.
-
-    A parser would stop there, and lose this case and all that come after it.
-    """
-
-    def instead(found: re.Match[str]) -> str:
-        code = int(found[1], 16) if found[1] else int(found[2])
-        is_character = code <= sys.maxunicode and not _FORBIDDEN.match(chr(code))
-        return found[0] if is_character else "\ufffd"
-
-    return _FORBIDDEN.sub("\ufffd", _REFERENCE.sub(instead, text))
-
+from pytest_kmigrate.analysis.foreign.xml_characters import allowed
 
 _NOT_OF_THE_ENDING = ("system-out", "system-err")
 _SUITES = ("testsuites", "testsuite")
@@ -134,7 +113,7 @@ def read_junit(text: str) -> Reading:
     parser.CharacterDataHandler = reader.text
     parser.StartDoctypeDeclHandler = _refuse
     try:
-        parser.Parse(_allowed(text.removeprefix("\ufeff")), True)  # noqa: FBT003  # takes no name
+        parser.Parse(allowed(text.removeprefix("\ufeff")), True)  # noqa: FBT003  # takes no name
     except expat.ExpatError as error:
         reader.unread.append(
             Unread(f"broken XML: {expat.ErrorString(error.code)}; what stands before it counts", error.lineno)

@@ -4,9 +4,10 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree as ET  # its name everywhere
 
-from pytest_kmigrate.analysis.foreign.numbers_and_times import time_of
+from pytest_kmigrate.analysis.foreign.numbers_and_times import number, time_of
 from pytest_kmigrate.analysis.foreign.other_formats import another_xml, document_type
 from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread, shown, simple_result
+from pytest_kmigrate.analysis.foreign.xml_characters import allowed
 
 ROOT = "TestRun"
 _DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
@@ -19,7 +20,7 @@ def read_trx(text: str) -> Reading:
     if _DOCTYPE.search(text):
         return document_type()
     try:
-        root = ET.fromstring(text.removeprefix("\ufeff"))  # noqa: S314  # it has no entities of its own
+        root = ET.fromstring(allowed(text.removeprefix("\ufeff")))  # noqa: S314  # it has no entities of its own
     except (ET.ParseError, ValueError) as error:
         return Reading(unread=(Unread(f"broken XML: {error}"),))
     if _tag(root) != ROOT:
@@ -33,8 +34,8 @@ def read_trx(text: str) -> Reading:
     }
     results = [_result(each, classes) for each in root.iter() if _tag(each) == "UnitTestResult"]
     counted = next((each for each in root.iter() if _tag(each) == "Counters"), None)
-    claimed = int(str(counted.get("total") or 0)) if counted is not None else 0
-    unread = (Unread(f"it counts {claimed} results and holds none"),) if claimed and not results else ()
+    claimed = number(counted.get("total")) if counted is not None else None
+    unread = (Unread(f"it counts {claimed:.0f} results and holds none"),) if claimed and not results else ()
     return Reading(tuple(results), unread)
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_kmigrate.catalogue import profiles
+from pytest_kmigrate.plugin.options import options_of
 
 pytest_plugins = ["pytester"]
 
@@ -178,3 +179,13 @@ def test_a_seed_that_only_looks_like_a_number_is_a_wrong_option(pytester: pytest
     """A superscript two is a digit, and no whole number."""
     result = pytester.runpytest_inprocess("--kmigrate-seed", "\N{SUPERSCRIPT TWO}")
     assert "expected a whole number" in result.stderr.str()
+
+
+def test_options_are_checked_once(pytester: pytest.Pytester) -> None:
+    """Each test asks for them: a file is not read again for each of 2,000 tests."""
+    file = pytester.makeini("[pytest]\nkmigrate-seed = 7\n")
+    config = pytester.parseconfigure()
+    first = options_of(config)
+    file.unlink()
+    assert options_of(config) is first
+    assert first.seed == 7

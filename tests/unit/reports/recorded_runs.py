@@ -78,7 +78,7 @@ class RecordedRun:
         self.recorder.now_ms = ms
         self.recorder.close()
         if verdicts:
-            write_verdicts(self.folder, [_known(each, bugs) if each.violations else each for each in verdicts])
+            write_verdicts(self.folder, [_known(each, bugs) if bugs and each.violations else each for each in verdicts])
         return self.folder
 
     def cut_off(self) -> RunFolder:

@@ -86,6 +86,40 @@ def test_a_broken_file_of_visual_studio_is_a_doubt(text: str) -> None:
     assert any(each.is_doubt for each in read_junit(text).unread)
 
 
+@pytest.mark.parametrize("reference", ["&#27;", "&#x1B;", "&#0;", "&#0000000000000027;", "&#xFFFE;", "&#99999999999;"])
+@pytest.mark.parametrize("of", [TRX, '<testsuite><testcase name="t"><failure message="{}no"/></testcase></testsuite>'])
+def test_a_character_that_xml_forbids_loses_no_result(of: str, reference: str) -> None:
+    """Colours of a terminal are in messages, as they are or as references; in every format of XML."""
+    whole = of.replace("System.Divide", f"{reference}System.Divide").replace("{}", reference)
+    found = read_junit(whole)
+    assert len(found.results) == len(read_junit(of).results)
+    assert found.unread == ()
+    assert any(each.outcome.name == "VIOLATES" for each in found.results)
+
+
+@pytest.mark.parametrize("total", ["", "many", "-1"])
+def test_a_count_that_is_no_number_is_no_count(total: str) -> None:
+    """Of a file without results."""
+    empty = f'<TestRun><ResultSummary><Counters total="{total}"/></ResultSummary></TestRun>'
+    assert read_junit(empty).results == ()
+
+
+@pytest.mark.parametrize("time", [1e300, float("nan"), 1, 4e12, "yesterday", None, True])
+def test_a_time_at_which_no_test_began_is_none(time: object) -> None:
+    """A clock that was not set puts no run into 1970 or the year 128,000."""
+    ctrf = {"results": {"summary": {"start": time}, "tests": [{"name": "a", "status": "passed", "start": time}]}}
+    for report in (ctrf, {**PYTEST, "created": time}):
+        assert {each.started_at for each in read_json(json.dumps(report)).results} == {None}
+
+
+def test_a_number_that_is_none_loses_no_result() -> None:
+    """A duration in words, a summary that is not there."""
+    ctrf = {"results": {"summary": None, "tests": [{"name": "a", "status": "failed", "duration": "long"}]}}
+    assert outcomes(read_json(json.dumps(ctrf))) == [("a", "VIOLATES")]
+    odd = [{**each, "Elapsed": "long"} for each in GO]
+    assert outcomes(read_json("\n".join(map(json.dumps, odd)))) == outcomes(read_json("\n".join(map(json.dumps, GO))))
+
+
 def test_ctrf() -> None:
     """The retries of a flaky test are attempts that failed."""
     found = read_json(json.dumps(CTRF))

@@ -155,3 +155,21 @@ def test_words_of_the_report_are_in_the_glossary_of_the_docs() -> None:
     standings = ("SAFETY", "VIOLATES", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORMS")
     assert [WORDS[each] for each in standings if WORDS[each] not in GLOSSARY] == []
     assert 'title="now this answer' in chip("FLAKY")
+
+
+@pytest.mark.parametrize(
+    ("head", "word"),
+    [
+        ("q", "q"),
+        ("Standing", "standing"),
+        ("Clean runs since, 95 %", "clean runs since"),
+        ("Known as", None),
+        ("Queries", None),
+        ("Quarantined by", None),
+    ],
+)
+def test_a_head_shows_the_meaning_of_its_own_word_alone(head: str, word: str | None) -> None:
+    """Not that of a word it begins with; a level or an interval may follow."""
+    shown = f'title="{GLOSSARY[word]}"' if word else ""
+    assert ("title=" in table([head], [[Cell("1")]])) == bool(word)
+    assert shown in table([head], [[Cell("1")]])
