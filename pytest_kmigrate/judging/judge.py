@@ -26,7 +26,8 @@ from pytest_kmigrate.judging.speaking import (
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
 from pytest_kmigrate.model.document import Document
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import CapabilityLacking, ChecksRequested
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive, merged, not_applicable
 from pytest_kmigrate.recording.reading import read_history
@@ -52,7 +53,7 @@ class Judgement:
 def recorded_checks(history: History) -> list[Check]:
     """The checks the run itself asked for, without repetitions: what judging it again has to judge."""
     checks: list[Check] = []
-    for event in history.of(EventKind.CHECKS):
+    for event in history.of(ChecksRequested):
         checks += [check for check in _checks_in(event) if check not in checks]
     return checks
 
@@ -97,7 +98,7 @@ def judged(history: History) -> list[Verdict]:
     """The verdicts on a history; of a test that ended before it asked for any, at best inconclusive ones."""
     checkers = by_name([*general_checkers(), *document(history.header.profile).checks])
     asked, of = recorded_checks(history), document(history.header.profile)
-    trial = Trial(until_loss(history), history, of, asked, checkers, was_asked=bool(history.of(EventKind.CHECKS)))
+    trial = Trial(until_loss(history), history, of, asked, checkers, was_asked=bool(history.of(ChecksRequested)))
     return reduce(lambda verdicts, step: step(trial, verdicts), (*STEPS, *AT_THE_END), [])
 
 
@@ -175,7 +176,7 @@ def of_an_early_end(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
     """
     if trial.was_asked:
         return verdicts
-    lacking = trial.history.of(EventKind.NOT_OFFERED)
+    lacking = trial.history.of(CapabilityLacking)
     if lacking:
         red = [each for each in verdicts if each.outcome is Outcome.VIOLATES]
         return [*red, inapplicable(lacking[-1], trial.claimed)]

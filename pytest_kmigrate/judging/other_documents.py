@@ -11,7 +11,7 @@ from pytest_kmigrate.judging.judge import judge, judged, unfinished
 from pytest_kmigrate.model.checks import by_name
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.evidence import ChecksRequested
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict, merged
 from pytest_kmigrate.recording.disagreement import Disagreement
@@ -26,7 +26,7 @@ def judged_by(of: Document, history: History) -> list[Verdict]:
     """
     seen = replace(history, header=replace(history.header, profile=of.id, requirements=()))
     found = judge(seen, (), by_name(of.checks), of)
-    return found if history.of(EventKind.CHECKS) else unfinished(found)
+    return found if history.of(ChecksRequested) else unfinished(found)
 
 
 def evidence_by(of: Document, history: History, found: Sequence[Disagreement] = ()) -> list[Verdict]:

@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from pytest_kmigrate.model.capabilities import Capability, not_offered
 from pytest_kmigrate.model.checks import AnyChecker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import EndExpected, ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, inconclusive, not_applicable
 
@@ -35,7 +36,7 @@ def declared(checkers: Iterable[AnyChecker]) -> frozenset[str]:
 
 def named_by_expectations(history: History) -> frozenset[str]:
     """The requirements that an expectation of the test names as its own."""
-    expectations = history.of(EventKind.EXPECTATION, EventKind.EXPECTED_END)
+    expectations = history.of(ExpectationEnded, EndExpected)
     named = (each.data.get("requirements") for each in expectations)
     return frozenset(str(row) for rows in named if isinstance(rows, list | tuple) for row in rows)
 

@@ -1,10 +1,15 @@
 """Events: everything that happened in a run except client operations, in one order."""
 
 import enum
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache
-from typing import ClassVar, Protocol
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeGuard, TypeVar, overload
+
+from pytest_kmigrate.model.fields import fields_of
 
 
 class EventKind(enum.StrEnum):
@@ -93,19 +98,9 @@ class RuleOutcome(enum.StrEnum):
     NOWHERE = "woven into nothing"
 
 
-@dataclass(frozen=True)
-class Event:
-    """One event; ``seq`` counts from 0 without a gap, ``at_ns`` is nanoseconds since the run began (monotonic)."""
-
-    seq: int
-    at_ns: int
-    kind: EventKind
-    node: str | None = None
-    data: Mapping[str, object] = field(default_factory=dict)
-    log_bytes: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
-    """How long the log of each node was, in bytes of this run."""
-    log_sha256: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """SHA-256 of what was logged since the digest before, of logs that have grown enough."""
+A = TypeVar("A", bound="EventData")
+B = TypeVar("B", bound="EventData")
+C = TypeVar("C", bound="EventData")
 
 
 @dataclass(frozen=True)
@@ -114,18 +109,76 @@ class EventData:
 
     event_kind: ClassVar[EventKind]
 
-    def event(self, seq: int, at_ns: int, node: str | None) -> Event:
+    def __init_subclass__(cls) -> None:
+        """Note the class by its kind, to read such events back."""
+        _CLASSES[cls.event_kind].append(cls)
+
+    @classmethod
+    def fits(cls, data: Mapping[str, object]) -> bool:  # noqa: ARG003  # those that share a kind look at it
+        """Whether data of this kind is of this class, where several classes share a kind."""
+        return True
+
+    def event(self, seq: int, at_ns: int, node: str | None) -> "Recorded[Self]":
         """The event to record; a field whose default is None is left out of ``data`` while it is None."""
-        keys = _keys(type(self))  # type: ignore[arg-type]  # mypy takes the hash of a class for that of its instances
-        values = ((name, getattr(self, name), is_optional) for name, is_optional in keys)
+        values = ((each.name, getattr(self, each.name), each.is_optional) for each in fields_of(type(self)))
         data = {name: value for name, value, is_optional in values if value is not None or not is_optional}
-        return Event(seq, at_ns, self.event_kind, node, data)
+        return Recorded(seq, at_ns, self.event_kind, node, data)
 
 
-@cache  # every event asks
-def _keys(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
-    """The keys of an event, and whether each is left out while it is None."""
-    return tuple((each.name, each.default is None) for each in fields(kind))
+_CLASSES = defaultdict[EventKind, list[type[EventData]]](list)
+
+What_co = TypeVar("What_co", bound=EventData, covariant=True)
+
+
+@dataclass(frozen=True)
+class Recorded(Generic[What_co]):
+    """One event; ``seq`` counts from 0 without a gap, ``at_ns`` is nanoseconds since the run began (monotonic)."""
+
+    seq: int
+    at_ns: int
+    kind: EventKind
+    node: str | None = None
+    data: Mapping[str, object] = field(default_factory=dict)
+    """The keys as they are written; ``what`` has the same with their types."""
+    log_bytes: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    """How long the log of each node was, in bytes of this run."""
+    log_sha256: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """SHA-256 of what was logged since the digest before, of logs that have grown enough."""
+
+    @cached_property
+    def what(self) -> What_co:
+        """What it records; a key that the folder lacks has its default, or the empty value of its type."""
+        kind = class_of(self.kind, self.data)
+        return kind(**{each.name: each.read(self.data) for each in fields_of(kind)})  # type: ignore[return-value]
+
+
+Event: TypeAlias = Recorded[EventData]
+"""An event of any kind."""
+
+
+def class_of(kind: EventKind, data: Mapping[str, object]) -> type[EventData]:
+    """The class of events of this kind, and with these data where several share it."""
+    if kind not in _CLASSES:
+        package = import_module("pytest_kmigrate.model.events")
+        for module in iter_modules(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+    return next(each for each in _CLASSES[kind] if each.fits(data))
+
+
+def is_a(event: Event, kind: type[A]) -> TypeGuard[Recorded[A]]:
+    """Whether the event is of this class."""
+    return event.kind is kind.event_kind and kind.fits(event.data)
+
+
+@overload
+def only(events: Iterable[Event], kind: type[A], /) -> list[Recorded[A]]: ...
+@overload
+def only(events: Iterable[Event], kind: type[A], or_kind: type[B], /) -> list[Recorded[A | B]]: ...
+@overload
+def only(events: Iterable[Event], kind: type[A], or_kind: type[B], third: type[C], /) -> list[Recorded[A | B | C]]: ...
+def only(events: Iterable[Event], *kinds: type[EventData]) -> list[Any]:
+    """The events of these classes, in order."""
+    return [event for event in events if any(is_a(event, kind) for kind in kinds)]
 
 
 class Recorder(Protocol):
@@ -136,7 +189,7 @@ class Recorder(Protocol):
         """Everything recorded so far."""
         ...
 
-    def record(self, data: EventData, node: str | None = None) -> Event:
+    def record(self, data: A, node: str | None = None) -> Recorded[A]:
         """Append one event; the operating system has it when this returns, so that a crash of ours loses none."""
         ...
 

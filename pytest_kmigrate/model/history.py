@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 from pytest_kmigrate.model.capabilities import with_implied
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import A, B, C, Event, EventData, EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.steps import StateChanged
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.operations import Operations, no_operations
@@ -228,15 +229,24 @@ class History:
         """When the evidence ends. The end of the run is no part of it: it is recorded after the run was judged."""
         return max((event.at_ns for event in self.events if event.kind is not EventKind.RUN_ENDED), default=0)
 
-    def of(self, *kinds: EventKind) -> list[Event]:
-        """The events of these kinds, in order."""
+    @overload
+    def of(self, kind: type[A], /) -> list[Recorded[A]]: ...
+    @overload
+    def of(self, kind: type[A], or_kind: type[B], /) -> list[Recorded[A | B]]: ...
+    @overload
+    def of(self, kind: type[A], or_kind: type[B], third: type[C], /) -> list[Recorded[A | B | C]]: ...
+    @overload
+    def of(self, *kinds: EventKind) -> list[Event]: ...
+    def of(self, *kinds: EventKind | type[EventData]) -> list[Any]:
+        """The events of these classes, whose fields are then known, or of these kinds, in order."""
         return list(_of(self, *kinds))
 
-    def states(self, name: str) -> list[Event]:
+    def states(self, name: str) -> list[Recorded[StateChanged]]:
         """The changes of one state of the document (its name, such as ``phase``), in order."""
-        return [event for event in _of(self, EventKind.STATE) if event.data.get("of") == name]
+        return [event for event in self.of(StateChanged) if event.what.of == name]
 
 
 @kept
-def _of(history: History, *kinds: EventKind) -> tuple[Event, ...]:
-    return tuple(event for event in history.events if event.kind in kinds)
+def _of(history: History, *kinds: EventKind | type[EventData]) -> tuple[Event, ...]:
+    classes = [each for each in kinds if isinstance(each, type)]
+    return tuple(event for event in history.events if event.kind in kinds or any(is_a(event, each) for each in classes))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from pytest_kmigrate.model.event import Event, EventData, EventKind
+from pytest_kmigrate.model.event import A, Event, EventKind, Recorded
 from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Start, Topology
@@ -20,7 +20,7 @@ class MemoryRecorder:
         self.events: list[Event] = []
         self._lock = threading.Lock()
 
-    def record(self, data: EventData, node: str | None = None) -> Event:
+    def record(self, data: A, node: str | None = None) -> Recorded[A]:
         """Append one event."""
         with self._lock:
             event = data.event(len(self.events), len(self.events), node)

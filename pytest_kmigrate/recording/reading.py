@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_kmigrate.model.errors import RunFolderError
-from pytest_kmigrate.model.event import OLDER_STATES, Event, EventKind
+from pytest_kmigrate.model.event import OLDER_STATES, Event, EventKind, Recorded, class_of
+from pytest_kmigrate.model.fields import fields_of
 from pytest_kmigrate.model.history import History, RunHeader, Sample, Transaction, Write, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.client_metadata import client_answers
@@ -19,11 +20,8 @@ from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder, is_derived
 T = TypeVar("T")
 _KINDS = {str: "text", int: "a whole number", dict: "an object"}
 _DAMAGED = "the folder is damaged: take another copy of it, or run the test again"
-_LISTS: dict[EventKind, tuple[str, type]] = {
-    EventKind.CHECKS: ("checks", dict),
-    EventKind.NOT_OFFERED: ("lacking", str),
-}
-"""By these events a run is judged at all: the list that each has, and of what."""
+_NEEDED = {EventKind.CHECKS, EventKind.NOT_OFFERED}
+"""By these events a run is judged at all: one without its keys would be judged by nothing, and so conform."""
 _WRONG_KEYS = (
     (re.compile(r"missing \d+ required .*arguments?: (.+)"), "got no {}"),
     (re.compile(r"unexpected keyword argument (.+)"), "got the unknown {}"),
@@ -178,17 +176,15 @@ def _event(
 ) -> Event:
     if not (isinstance(seq, int) and isinstance(at_ns, int) and isinstance(data, dict)):
         raise TypeError(f"whole numbers as seq and at_ns, and an object as data, not {seq!r}, {at_ns!r} and {data!r}")
-    if not isinstance(data.get("fault_id", ""), str):  # by which judging looks faults up
-        raise TypeError(f"a text as fault_id, not {data['fault_id']!r}")
     if kind in OLDER_STATES:
         name, key = OLDER_STATES[kind]
         data = {"of": name, "state": data.get(key), "previous": data.get("previous")}
-        return Event(seq, at_ns, EventKind.STATE, node, data)
+        return Recorded(seq, at_ns, EventKind.STATE, node, data)
     if kind not in tuple(EventKind):
         raise ValueError(f"got the unknown kind {kind!r}; was it written by a later release?")
-    _must_have_its_list(EventKind(kind), data)
+    _must_fit(EventKind(kind), data)
     logged = (_by_node(log_bytes, int, "log_bytes"), _by_node(log_sha256, str, "log_sha256"))
-    return Event(seq, at_ns, EventKind(kind), node, data, *logged)
+    return Recorded(seq, at_ns, EventKind(kind), node, data, *logged)
 
 
 def _by_node(given: Mapping[str, T] | None, of: type[T], key: str) -> Mapping[str, T]:
@@ -198,14 +194,13 @@ def _by_node(given: Mapping[str, T] | None, of: type[T], key: str) -> Mapping[st
     return given or {}
 
 
-def _must_have_its_list(kind: EventKind, data: Mapping[str, object]) -> None:
-    """Without it the run would be judged by nothing, and so conform."""
-    key, of = _LISTS.get(kind, ("", str))
-    entries = data.get(key)
-    if key and not (isinstance(entries, list) and all(isinstance(each, of) for each in entries)):
-        raise TypeError(
-            f"a list of {'texts' if of is str else 'objects'} as {key} in the data of {kind}, not {entries!r}"
-        )
+def _must_fit(kind: EventKind, data: Mapping[str, object]) -> None:
+    """TypeError for a key that does not hold what events of its kind record under it."""
+    for each in fields_of(class_of(kind, data)):
+        if each.name in data or (kind in _NEEDED and not each.is_optional):
+            value = data.get(each.name)
+            if not each.fits(value):
+                raise TypeError(f"{each.expected} as {each.name} in the data of {kind}, not {value!r}")
 
 
 def _sample(at_ns: int, node: str, values: Mapping[str, float | None], number: int = -1) -> Sample:

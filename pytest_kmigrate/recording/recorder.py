@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.event import Event, EventData, EventKind
+from pytest_kmigrate.model.event import A, Event, EventKind, Recorded
 from pytest_kmigrate.model.events.evidence import RunBegan, RunEnded, SnapshotTaken
 from pytest_kmigrate.model.history import (
     EXERCISE,
@@ -72,12 +72,12 @@ class RunRecorder:
         """Nanoseconds since the run began."""
         return time.monotonic_ns() - self.start_ns
 
-    def record(self, data: EventData, node: str | None = None) -> Event:
+    def record(self, data: A, node: str | None = None) -> Recorded[A]:
         """Append one event; it is with the operating system when this returns."""
         with self._lock:
             return self._record(data, node, self._logged(all_of_it=data.event_kind is EventKind.CHECKS))
 
-    def _record(self, data: EventData, node: str | None, logged: Logged) -> Event:
+    def _record(self, data: A, node: str | None, logged: Logged) -> Recorded[A]:
         event = data.event(self._seq, self.now_ns(), node)
         self._seq += 1
         self.events.append(event)

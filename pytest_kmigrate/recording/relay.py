@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_kmigrate.model.event import Event, EventData, Recorder
+from pytest_kmigrate.model.event import A, Event, EventData, Recorded, Recorder
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeReconfigured, NodeStarted, NodeStopped
 
 
@@ -40,7 +40,7 @@ class Relay:
         with self._lock:
             return time.monotonic_ns() - self._began_ns if self._to is None else self._to.now_ns()
 
-    def record(self, data: EventData, node: str | None = None) -> Event:
+    def record(self, data: A, node: str | None = None) -> Recorded[A]:
         """Record an event in the run of the moment; keep it as missed when there is none."""
         with self._lock:
             if node is not None:

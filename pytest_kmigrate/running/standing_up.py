@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Event, EventData, EventKind
+from pytest_kmigrate.model.event import A, Event, EventKind, Recorded
 from pytest_kmigrate.model.protocols import Cluster, Scene
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
@@ -32,7 +32,7 @@ class TellingRecorder:
         """Nanoseconds since it was made."""
         return time.monotonic_ns() - self._began_ns
 
-    def record(self, data: EventData, node: str | None = None) -> Event:
+    def record(self, data: A, node: str | None = None) -> Recorded[A]:
         """Append one event."""
         with self._lock:
             event = data.event(len(self.events), self.now_ns(), node)

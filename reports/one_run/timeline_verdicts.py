@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.grading import grade_of
 from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.event import PHASE, A, Event, EventKind, Recorded
 from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation
 from pytest_kmigrate.redaction import redacted_values
 from pytest_kmigrate.reports.one_run.run_evidence import LogSlice, RunEvidence, event_text
@@ -228,7 +228,7 @@ def when(evidence: RunEvidence, at_ns: int) -> str:
     return ", ".join(parts)
 
 
-def _last(events: list[Event], at_ns: int) -> Event | None:
+def _last(events: Sequence[Recorded[A]], at_ns: int) -> Recorded[A] | None:
     return next((event for event in reversed(events) if event.at_ns <= at_ns), None)
 
 

@@ -93,7 +93,7 @@ def _without(history: History) -> list[_Span]:
     since_ns: int | None = None
     seen_ns, spans = dict[str, int](), dict[int, int]()
     for at_ns, what in _in_order(history, quorum.names):
-        if isinstance(what, Event):
+        if not isinstance(what, Sample):
             quorum.take(what)
             since_ns = since_ns if quorum.has_majority else None
         elif quorum.has_majority and what.node in quorum.able:

@@ -3,6 +3,8 @@
 from bisect import bisect_right
 
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.topology import Role
@@ -40,7 +42,7 @@ def life_at(starts_ns: list[int], at_ns: int) -> int:
 @kept
 def roles(history: History) -> dict[str, str]:
     """Every started node's role."""
-    return {str(event.node): str(event.data.get("role")) for event in history.of(EventKind.NODE_STARTED)}
+    return {str(event.node): str(event.data.get("role")) for event in history.of(NodeStarted)}
 
 
 @kept
@@ -59,7 +61,7 @@ def plays(own: object, role: str) -> bool:
 def processes(history: History, role: str) -> list[list[Sample]]:
     """The samples of each process that a node with this role had, in the order in which they were taken."""
     by_role, starts = roles(history), dict[str, list[int]]()
-    for event in history.of(EventKind.NODE_STARTED):
+    for event in history.of(NodeStarted):
         starts.setdefault(str(event.node), []).append(event.at_ns)
     found: dict[tuple[str, int], list[Sample]] = {}
     for sample in history.samples:
@@ -70,5 +72,5 @@ def processes(history: History, role: str) -> list[list[Sample]]:
 
 def active_at(history: History, at_ns: int) -> str:
     """The node that was last seen to become the active controller before ``at_ns``; empty if none was."""
-    seen = [each for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns <= at_ns]
+    seen = [each for each in history.of(ActiveControllerChanged) if each.at_ns <= at_ns]
     return str(seen[-1].node) if seen else ""

@@ -6,6 +6,7 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untamper
 from pytest_kmigrate.checkers.evidence.moments import faults_during
 from pytest_kmigrate.checkers.evidence.replicas import Spans
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeStarted, NodeStopped
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.topology import Role
@@ -45,7 +46,7 @@ def without_quorum(history: History) -> Spans:
     stopped: set[str] = set()
     since_ns: int | None = None
     found: list[tuple[int, int]] = []
-    for event in history.of(EventKind.NODE_STARTED, EventKind.NODE_STOPPED):
+    for event in history.of(NodeStarted, NodeStopped):
         node = str(event.node)
         if node not in known:
             continue

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.faults import FaultBegan
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History, Transaction, Write, ZnodeChange
 from pytest_kmigrate.model.keeping import kept
 
@@ -30,7 +31,7 @@ def was_deleted(change: ZnodeChange, former: ZnodeChange | None) -> bool:
 def untampered(history: History, *paths: str) -> list[ZnodeChange]:
     """What the paths held until a test put something of its own into one of them."""
     ours = {f"tamper({path})" for path in paths}
-    until_ns = min((e.at_ns for e in history.of(EventKind.FAULT_BEGAN) if e.data.get("fault") in ours), default=None)
+    until_ns = min((e.at_ns for e in history.of(FaultBegan) if e.data.get("fault") in ours), default=None)
     return [each for each in history.znodes if each.path in paths and (until_ns is None or each.at_ns < until_ns)]
 
 
@@ -39,7 +40,7 @@ def since_controllers(history: History, changes: Iterable[ZnodeChange]) -> list[
 
     All of a run that began where controllers had been before, from a checkpoint or on the cluster of a scene.
     """
-    started = history.of(EventKind.NODE_STARTED)
+    started = history.of(NodeStarted)
     if history.header.inherited_offset >= 0 or not started:
         return list(changes)
     since_ns = min((each.at_ns for each in started if each.data.get("role") == "controller"), default=None)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import EndExpected, ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -37,7 +38,7 @@ def about_one(verdict: Verdict, event: Event) -> Verdict:
 
 def claimed(history: History) -> list[Event]:
     """The expectations that the test claims; it only asked about the others."""
-    return [event for event in history.of(EventKind.EXPECTATION) if event.data.get("kind")]
+    return [event for event in history.of(ExpectationEnded) if event.data.get("kind")]
 
 
 def unmet(history: History) -> list[Event]:
@@ -60,7 +61,7 @@ def claims_of(history: History, event: Event) -> Sequence[str]:
     """The requirements an expectation speaks for: those it names, or what its test claims and no expectation names."""
     if own := _named(event):
         return own
-    named = {each for other in history.of(EventKind.EXPECTATION, EventKind.EXPECTED_END) for each in _named(other)}
+    named = {each for other in history.of(ExpectationEnded, EndExpected) for each in _named(other)}
     return [each for each in history.header.requirements if each not in named]
 
 

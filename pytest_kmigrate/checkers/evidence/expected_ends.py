@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import EndExpected
+from pytest_kmigrate.model.events.nodes import NodeDied
 from pytest_kmigrate.model.history import History
 
 _SEEN_WITHIN_NS = 1_000_000_000
@@ -36,20 +38,20 @@ def is_expected_end(history: History, death: Event) -> bool:
 
 def is_while_an_end_is_expected(history: History, event: Event) -> bool:
     """Whether an event lies between the beginning of such an expectation and its end."""
-    return any(_began_ns(each) <= event.at_ns <= each.at_ns for each in history.of(EventKind.EXPECTED_END))
+    return any(_began_ns(each) <= event.at_ns <= each.at_ns for each in history.of(EndExpected))
 
 
 def _ends(history: History) -> list[ExpectedEnd]:
     return [
         ExpectedEnd(event, node, _first_death(history, event, node))
-        for event in history.of(EventKind.EXPECTED_END)
+        for event in history.of(EndExpected)
         for node in _nodes_of(event)
     ]
 
 
 def _first_death(history: History, expectation: Event, node: str) -> Event | None:
     """The first one in time: a node that takes longer may end while the test still waits for its start."""
-    deaths = (each for each in history.of(EventKind.NODE_DIED) if each.node == node)
+    deaths = (each for each in history.of(NodeDied) if each.node == node)
     in_time_ns = _began_ns(expectation) + int(float(str(expectation.data["within_s"])) * 1e9) + _SEEN_WITHIN_NS
     until_ns = min(in_time_ns, expectation.at_ns)
     return next((each for each in deaths if _began_ns(expectation) <= each.at_ns <= until_ns), None)

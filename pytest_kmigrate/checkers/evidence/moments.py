@@ -1,8 +1,12 @@
 """Moments: where an instant of a run lies relative to its faults and phases."""
 
+from collections.abc import Sequence
+
 from pytest_kmigrate.checkers.evidence.expected_ends import is_while_an_end_is_expected
 from pytest_kmigrate.checkers.evidence.wording import span
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.event import PHASE, A, Event, EventKind, Recorded
+from pytest_kmigrate.model.events.faults import FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
 from pytest_kmigrate.model.history import History
 
 
@@ -14,7 +18,7 @@ def when(history: History, at_ns: int) -> str:
 
 def since_fault(history: History, at_ns: int) -> str:
     """How long after the nearest edge of a fault (its beginning, or its healing); without a fault, after the start."""
-    edge = _last(history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED), at_ns)
+    edge = _last(history.of(FaultBegan, FaultHealed), at_ns)
     if edge is None:
         return f"{span(at_ns)} after the run began"
     fault = fault_names(history).get(edge.data.get("fault_id"), "a fault")
@@ -30,14 +34,14 @@ def phase_at(history: History, at_ns: int) -> str | None:
 
 def evidence_at(history: History, at_ns: int) -> tuple[str, ...]:
     """The events that place the instant: the last edge of a fault and the last edge of a phase."""
-    edge = _last(history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED), at_ns)
+    edge = _last(history.of(FaultBegan, FaultHealed), at_ns)
     phase = _last(history.states(PHASE), at_ns)
     return tuple(f"event {event.seq}" for event in (edge, phase) if event is not None)
 
 
 def fault_names(history: History) -> dict[object, str]:
     """Every fault's readable name by its id."""
-    return {event.data.get("fault_id"): str(event.data.get("fault")) for event in history.of(EventKind.FAULT_BEGAN)}
+    return {event.data.get("fault_id"): str(event.data.get("fault")) for event in history.of(FaultBegan)}
 
 
 def faults_during(history: History, from_ns: int, to_ns: int) -> list[str]:
@@ -53,19 +57,19 @@ def meanwhile(history: History, from_ns: int, to_ns: int) -> str:
 
 def faults_begun_of(history: History, from_ns: int, to_ns: int) -> list[Event]:
     """How the faults began that were in force at any time between two instants."""
-    healed = {event.data.get("fault_id"): event.at_ns for event in history.of(EventKind.FAULT_HEALED)}
-    began = [event for event in history.of(EventKind.FAULT_BEGAN) if event.at_ns <= to_ns]
+    healed = {event.data.get("fault_id"): event.at_ns for event in history.of(FaultHealed)}
+    began = [event for event in history.of(FaultBegan) if event.at_ns <= to_ns]
     return [event for event in began if healed.get(event.data.get("fault_id"), to_ns) >= from_ns]
 
 
-def failed_steps(history: History) -> tuple[list[Event], list[Event]]:
+def failed_steps(history: History) -> tuple[list[Recorded[StepEnded]], list[Recorded[StepEnded]]]:
     """The steps that are to blame for having failed, and those that failed while a fault was in force.
 
     A step that failed while the test expected nodes to end is neither.
     """
     failed = [
         event
-        for event in history.of(EventKind.STEP_ENDED)
+        for event in history.of(StepEnded)
         if event.data.get("outcome") == "failed" and not is_while_an_end_is_expected(history, event)
     ]
     excused = [event for event in failed if _is_fault_in_force(history, event)]
@@ -74,14 +78,14 @@ def failed_steps(history: History) -> tuple[list[Event], list[Event]]:
 
 def time_of_step(history: History, ended: Event) -> tuple[int, int]:
     """Begin and end of the step that this event ended."""
-    begun = [each for each in history.of(EventKind.STEP_BEGAN) if each.seq < ended.seq]
+    begun = [each for each in history.of(StepBegan) if each.seq < ended.seq]
     began = [each.at_ns for each in begun if each.data.get("step") == ended.data.get("step")]
     return max(began, default=0), ended.at_ns
 
 
 def _is_fault_in_force(history: History, at: Event) -> bool:
-    begun = {event.data["fault_id"] for event in history.of(EventKind.FAULT_BEGAN) if event.seq < at.seq}
-    healed = {event.data["fault_id"] for event in history.of(EventKind.FAULT_HEALED) if event.seq < at.seq}
+    begun = {event.data["fault_id"] for event in history.of(FaultBegan) if event.seq < at.seq}
+    healed = {event.data["fault_id"] for event in history.of(FaultHealed) if event.seq < at.seq}
     return bool(begun - healed)
 
 
@@ -97,5 +101,5 @@ def targets_of(applied: Event) -> set[str]:
     return {str(each) for each in targets} if isinstance(targets, list | tuple) else set()
 
 
-def _last(events: list[Event], at_ns: int) -> Event | None:
+def _last(events: Sequence[Recorded[A]], at_ns: int) -> Recorded[A] | None:
     return max((e for e in events if e.at_ns <= at_ns), key=lambda e: (e.at_ns, e.seq), default=None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, happened_ns, partitions_of
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.members import MemberEnded, MemberOwns, MemberReleased
 from pytest_kmigrate.model.history import History
 
 FOREVER = 2**62
@@ -30,9 +31,9 @@ class Span:
 def spans(history: History) -> dict[Partition, list[Span]]:
     """By partition, all spans in the order of their beginning."""
     found: dict[Partition, list[Span]] = defaultdict(list)
-    ends = {client_of(event): event.at_ns for event in history.of(EventKind.MEMBER_ENDED)}
+    ends = {client_of(event): event.at_ns for event in history.of(MemberEnded)}
     open_: dict[tuple[Partition, int], tuple[int, int, str]] = {}
-    for event in history.of(EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED):
+    for event in history.of(MemberOwns, MemberReleased):
         client, at_ns = client_of(event), happened_ns(event)
         for partition, position in _positions(event):
             began = open_.pop((partition, client), None)

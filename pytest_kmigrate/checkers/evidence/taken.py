@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from pytest_kmigrate.checkers.evidence.moments import targets_of
-from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.events.faults import DISK
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.faults import DISK, FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
 
@@ -40,10 +40,10 @@ def _is_from_replicas(began: Event) -> bool:
 
 
 def _in_force(history: History, counts: Callable[[Event, Event], bool]) -> Times:
-    begun = {event.data.get("fault_id"): event for event in history.of(EventKind.FAULT_BEGAN)}
-    healed = {event.data.get("fault_id"): event.at_ns for event in history.of(EventKind.FAULT_HEALED)}
+    begun = {event.data.get("fault_id"): event for event in history.of(FaultBegan)}
+    healed = {event.data.get("fault_id"): event.at_ns for event in history.of(FaultHealed)}
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for applied in history.of(EventKind.FAULT_APPLIED):
+    for applied in history.of(FaultApplied):
         began = begun.get(applied.data.get("fault_id"), applied)
         if counts(applied, began):
             for node in targets_of(applied):

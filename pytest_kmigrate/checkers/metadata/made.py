@@ -6,7 +6,8 @@ from urllib.parse import quote
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.metadata.changes import has_failed
 from pytest_kmigrate.checkers.metadata.wrong import Wrong
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 
 _TOPIC_FAMILIES = ("topics", "partitions")
@@ -48,7 +49,7 @@ def _is_one_sided(history: History, labels: Collection[str], family: str, key: s
 
 def _changed_ns(history: History, family: str, key: str) -> list[int]:
     path, subject = znode_of(history, family, key)
-    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == subject]
+    changes = [each for each in history.of(MetadataChanged) if each.data.get("subject") == subject]
     acknowledged = [changed_ns(each) for each in changes if not has_failed(each)]
     return acknowledged[-1:] or [each.at_ns for each, _ in writes_to(history, path)][:1]
 

@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.events.evidence import ImagesSettled, SnapshotTaken
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 
 
@@ -16,24 +18,24 @@ def missing_images(history: History, *labels: str) -> str:
 
 def snapshot(history: History, label: str) -> Event | None:
     """The event of the image of this label, which came when the image was whole."""
-    taken = [event for event in history.of(EventKind.SNAPSHOT) if event.data.get("label") == label]
+    taken = [event for event in history.of(SnapshotTaken) if event.data.get("label") == label]
     return taken[-1] if taken else None
 
 
 def _taking_began_ns(history: History, taken: Event) -> int:
     """The earliest that an image can show: it was recorded when it was whole, and taking it takes time."""
-    for settled in history.of(EventKind.SETTLED):
+    for settled in history.of(ImagesSettled):
         labels, took_s = settled.data.get("images"), settled.data.get("took_s")
         if isinstance(labels, list | tuple) and taken.data.get("label") in labels and isinstance(took_s, int | float):
-            recorded = [each for each in history.of(EventKind.SNAPSHOT) if each.data.get("label") in labels]
+            recorded = [each for each in history.of(SnapshotTaken) if each.data.get("label") in labels]
             return min(each.at_ns for each in recorded) - int(took_s * 1e9)
     return began_ns(taken)
 
 
-def changes_before(history: History, label: str) -> list[Event]:
+def changes_before(history: History, label: str) -> list[Recorded[MetadataChanged]]:
     """The changes that ended before the image was taken; those in progress at that time count as indefinite."""
     taken = snapshot(history, label)
-    changes = history.of(EventKind.METADATA_CHANGE)
+    changes = history.of(MetadataChanged)
     if taken is None:
         return changes
     earliest_ns = _taking_began_ns(history, taken)

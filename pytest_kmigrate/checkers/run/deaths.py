@@ -3,7 +3,9 @@
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
 from pytest_kmigrate.checkers.evidence.taken import is_without_a_disk
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event
+from pytest_kmigrate.model.events.faults import FaultApplied
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped, ThreadDied
 from pytest_kmigrate.model.history import History
 
 ABORTED_COPY = "Aborting the ZK migration"
@@ -18,7 +20,7 @@ def unexpected_deaths(history: History) -> list[Event]:
     """
     return [
         death
-        for death in history.of(EventKind.NODE_DIED)
+        for death in history.of(NodeDied)
         if not (death.data.get("cause") or is_expected_end(history, death) or _dies_by_design(history, death))
         if not is_without_a_disk(history, death.node, death.at_ns)
     ]
@@ -26,7 +28,7 @@ def unexpected_deaths(history: History) -> list[Event]:
 
 def dead_threads(history: History) -> list[Event]:
     """Threads that an error ended in nodes that lacked no disk by a fault."""
-    return [each for each in history.of(EventKind.THREAD_DIED) if not is_without_a_disk(history, each.node, each.at_ns)]
+    return [each for each in history.of(ThreadDied) if not is_without_a_disk(history, each.node, each.at_ns)]
 
 
 def failed_stops(history: History) -> list[Event]:
@@ -36,7 +38,7 @@ def failed_stops(history: History) -> list[Event]:
     """
     return [
         event
-        for event in history.of(EventKind.NODE_STOPPED)
+        for event in history.of(NodeStopped)
         if event.data.get("said") and ABORTED_COPY not in str(event.data["said"]) and not _under_fault(history, event)
     ]
 
@@ -51,6 +53,6 @@ def _dies_by_design(history: History, death: Event) -> bool:
 def _under_fault(history: History, stopped: Event) -> bool:
     """Whether a fault was in force besides the one that stopped the node, which excuses nothing."""
     began_ns = stopped.at_ns - int(str(stopped.data.get("took_ms", 0))) * 1_000_000
-    hit = {e.data.get("fault_id") for e in history.of(EventKind.FAULT_APPLIED) if stopped.node in targets_of(e)}
+    hit = {e.data.get("fault_id") for e in history.of(FaultApplied) if stopped.node in targets_of(e)}
     in_force = faults_begun_of(history, began_ns, stopped.at_ns)
     return any(each.data.get("effect") != "stop" or each.data.get("fault_id") not in hit for each in in_force)

@@ -8,8 +8,10 @@ from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.run.deaths import unexpected_deaths
 from pytest_kmigrate.checkers.run.losses import loss_of
 from pytest_kmigrate.checkers.run.pressure import standstills
-from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.events.faults import NOTHING
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.faults import NOTHING, FaultApplied, FaultBegan, FaultNotWitnessed, FaultWitnessed
+from pytest_kmigrate.model.events.nodes import NodeDied
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 
@@ -84,7 +86,7 @@ def machine_troubles(history: History) -> list[Doubt]:
 
     What a node complains of while a fault of the run takes something from it is the fault's doing, not the machine's.
     """
-    deaths = [event for event in history.of(EventKind.NODE_DIED) if event.data.get("cause")]
+    deaths = [event for event in history.of(NodeDied) if event.data.get("cause")]
     found = [
         *(Doubt(Kind.INFRA, f"{event.node} died of this machine: {event.data['cause']}", event) for event in deaths),
         *(Doubt(Kind.INFRA, _trouble(event.data), event) for event in _troubles(history) if _is_of_the_machine(event)),
@@ -97,7 +99,7 @@ def _is_planted(history: History, complaint: Event) -> bool:
 
     An effect that is not declared may take anything. A complaint without a node is of the machine.
     """
-    applied = [event for event in history.of(EventKind.FAULT_APPLIED) if event.seq < complaint.seq]
+    applied = [event for event in history.of(FaultApplied) if event.seq < complaint.seq]
     on_it = [event for event in applied if complaint.node is not None and complaint.node in targets_of(event)]
     return any(event.data.get("takes") != NOTHING for event in on_it)
 
@@ -140,7 +142,7 @@ def planted_deaths(history: History) -> list[Doubt]:
 
     Neither Kafka nor this machine is known to be the cause, so nothing is proved.
     """
-    deaths = [event for event in history.of(EventKind.NODE_DIED) if event.data.get("cause")]
+    deaths = [event for event in history.of(NodeDied) if event.data.get("cause")]
     return [
         Doubt(Kind.INFRA, f"{event.node} died while a fault may have been the cause: {event.data['cause']}", event)
         for event in deaths
@@ -150,12 +152,12 @@ def planted_deaths(history: History) -> list[Doubt]:
 
 def unwitnessed_faults(history: History) -> list[Doubt]:
     """Faults without a witness that they bit, or whose trigger never fired: nothing was proved about them."""
-    witnessed = {event.data.get("fault_id") for event in history.of(EventKind.FAULT_WITNESSED)}
-    given_up = history.of(EventKind.FAULT_NOT_WITNESSED)
+    witnessed = {event.data.get("fault_id") for event in history.of(FaultWitnessed)}
+    given_up = history.of(FaultNotWitnessed)
     sought = {event.data.get("fault_id"): event.data.get("witness") for event in given_up}
     without = {
         event.data.get("fault_id"): event
-        for event in (*given_up, *history.of(EventKind.FAULT_BEGAN))
+        for event in (*given_up, *history.of(FaultBegan))
         if event.data.get("fault_id") not in witnessed
     }
     found = [Doubt(Kind.VACUOUS, _unwitnessed(event, sought), event) for event in without.values()]
@@ -163,7 +165,7 @@ def unwitnessed_faults(history: History) -> list[Doubt]:
 
 
 def _troubles(history: History) -> list[Event]:
-    return history.of(EventKind.HARNESS_TROUBLE)
+    return history.of(HarnessTrouble)
 
 
 def _is_of_the_machine(event: Event) -> bool:

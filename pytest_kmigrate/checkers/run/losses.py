@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.operations import OperationOutcome, Operations
@@ -16,7 +17,7 @@ _ASKED = (EventKind.CHECKS, EventKind.NOT_OFFERED, EventKind.RUN_ENDED)
 
 def loss_of(history: History) -> Event | None:
     """Return the first event by which a part of the harness was gone; None if all parts lasted."""
-    lost = (event for event in history.of(EventKind.HARNESS_TROUBLE) if event.data.get("lost"))
+    lost = (event for event in history.of(HarnessTrouble) if event.data.get("lost"))
     return next(lost, None)
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import MachinePressure
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 
@@ -35,7 +36,7 @@ class Strain:
 
 def strains(history: History) -> list[Strain]:
     """Return the spans in which this machine, or the harness, could not keep up for reasons outside the run."""
-    found = (_strain(event) for event in history.of(EventKind.MACHINE_PRESSURE))
+    found = (_strain(event) for event in history.of(MachinePressure))
     return [each for each in found if each is not None]
 
 

@@ -9,7 +9,9 @@ from pytest_kmigrate.checkers.run.deaths import dead_threads, failed_stops, unex
 from pytest_kmigrate.checkers.run.doubts import DEATH, unwitnessed_faults
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.faults import FaultBegan, FaultNotWitnessed
+from pytest_kmigrate.model.events.nodes import NodeStarted, ToolRan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
@@ -21,7 +23,7 @@ _LATE = re.compile(r"time[d ]*out|expired|session|NodeExists", re.IGNORECASE)
 
 def _has_faults(history: History) -> bool:
     """Whether a fault was asked for, begun or not."""
-    return bool(history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_NOT_WITNESSED))
+    return bool(history.of(FaultBegan, FaultNotWitnessed))
 
 
 @checker(in_every_run=_has_faults)
@@ -31,7 +33,7 @@ def every_fault_was_witnessed(history: History) -> Verdict:
     Source: the rules of conformance (a verdict needs a witness).
     """
     name = "every_fault_was_witnessed"
-    faults = history.of(EventKind.FAULT_BEGAN)
+    faults = history.of(FaultBegan)
     without = unwitnessed_faults(history)
     if not faults and not without:
         return inconclusive(name, Kind.VACUOUS, "no fault was injected")
@@ -52,7 +54,7 @@ def no_unexpected_death(history: History) -> Verdict:
     started no node.
     """
     name = "no_unexpected_death"
-    nodes = {event.node for event in history.of(EventKind.NODE_STARTED)}
+    nodes = {event.node for event in history.of(NodeStarted)}
     deaths, threads, stops = unexpected_deaths(history), dead_threads(history), failed_stops(history)
     if deaths or threads or stops:
         found = [
@@ -69,7 +71,7 @@ def no_unexpected_death(history: History) -> Verdict:
         ]
         reported += [f"{event.node} was asked to stop: {_ended(event)}" for event in stops]
         return violates(name, Kind.LIVENESS, found, "; ".join(reported))
-    if not nodes and history.of(EventKind.TOOL_RAN):
+    if not nodes and history.of(ToolRan):
         return not_applicable(name, "no node was started: the test ran a tool")
     if not nodes:
         return inconclusive(name, Kind.VACUOUS, "no node was started")

@@ -8,7 +8,8 @@ from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.moments import failed_steps, time_of_step
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import (
     About,
@@ -31,8 +32,8 @@ def steps_completed(history: History) -> Verdict:
     that failed under none violates the requirements that it names.
     """
     name = "steps_completed"
-    ended = history.of(EventKind.STEP_ENDED)
-    if not history.of(EventKind.STEP_BEGAN):
+    ended = history.of(StepEnded)
+    if not history.of(StepBegan):
         return not_applicable(name, "no migration step was asked for")
     blamed, excused = failed_steps(history)
     if blamed:
@@ -48,7 +49,7 @@ def steps_completed(history: History) -> Verdict:
             for event in blamed
         ]
         return violates(name, Kind.LIVENESS, found).about_each(_by_step(blamed, found))
-    if len(ended) < len(history.of(EventKind.STEP_BEGAN)):
+    if len(ended) < len(history.of(StepBegan)):
         return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
         return inconclusive(name, Kind.VACUOUS, f"{excused[0].data.get('step')} failed while a fault was in force")

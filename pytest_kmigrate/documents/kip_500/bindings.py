@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.controllers.raft_logs import (
 )
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.model.checks import AnyChecker, speaking
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.topology import Role
 
@@ -24,7 +24,7 @@ def _has_led(history: History) -> bool:
 def _has_lost_one_of_three(history: History) -> bool:
     """Whether a fault hit one controller of three, so that the two others have to elect one of them."""
     names = {name for name, role in roles(history).items() if plays(role, Role.CONTROLLER)}
-    hit = [targets_of(event) & names for event in history.of(EventKind.FAULT_APPLIED)]
+    hit = [targets_of(event) & names for event in history.of(FaultApplied)]
     return len(names) == 3 and any(len(each) == 1 for each in hit)
 
 

@@ -22,7 +22,7 @@ from pytest_kmigrate.checkers.controllers.controllers import (
 from pytest_kmigrate.checkers.controllers.lives import life_starts_ns, roles
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.model.checks import AnyChecker, Checker, speaking
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind
 
@@ -57,12 +57,12 @@ def _is_without_zookeeper(history: History) -> bool:
     """Whether records were sent while a fault took every ZooKeeper server away."""
     ensemble = {node for node, role in roles(history).items() if role == "zookeeper"}
     began = history.operations.of(OperationKind.PRODUCE).began_ns
-    healed_ns = {each.data["fault_id"]: each.at_ns for each in history.of(EventKind.FAULT_HEALED)}
+    healed_ns = {each.data["fault_id"]: each.at_ns for each in history.of(FaultHealed)}
     return any(
         bool(ensemble)
         and ensemble == targets_of(each)
         and bool(((began > each.at_ns) & (began < healed_ns.get(each.data["fault_id"], history.end_ns))).any())
-        for each in history.of(EventKind.FAULT_APPLIED)
+        for each in history.of(FaultApplied)
     )
 
 

@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.evidence import ChecksRequested
+from pytest_kmigrate.model.events.nodes import NodeReady
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.recording.disagreement import Disagreement
@@ -43,9 +45,9 @@ def within_the_workload(history: History) -> Iterator[Disagreement]:
     if not len(operations):
         return
     began, over = int(operations.began_ns.min()), int(operations.ended_ns.max())
-    if history.of(EventKind.CHECKS) and not history.of(EventKind.WORKLOAD_BEGAN):
+    if history.of(ChecksRequested) and not history.of(EventKind.WORKLOAD_BEGAN):
         yield Disagreement(f"operations/ has {len(operations)} operations", "no event has the beginning of a workload")
-    served = [event.at_ns for event in history.of(EventKind.NODE_READY) if str(event.node).startswith("broker")]
+    served = [event.at_ns for event in history.of(NodeReady) if str(event.node).startswith("broker")]
     if served and began < served[0]:
         yield Disagreement(
             f"the first operation began at {began / 1e9:.3f} s", f"no broker was ready before {served[0] / 1e9:.3f} s"

@@ -1,11 +1,14 @@
 """What a run of a provider with these capabilities always has: a stream that was taken away whole is missed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, Recorded
+from pytest_kmigrate.model.events.evidence import ChecksRequested, HarnessTrouble
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultWitnessed
+from pytest_kmigrate.model.events.nodes import NodeReady, NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.recording.disagreement import Disagreement
@@ -21,7 +24,7 @@ def streams_are_there(history: History) -> Iterator[Disagreement]:
     if not is_whole(history):
         return
     offered = history.header.offered or frozenset[str]()
-    started = {str(event.node): event for event in reversed(history.of(EventKind.NODE_STARTED))}
+    started = {str(event.node): event for event in reversed(history.of(NodeStarted))}
     if Capability.LOGS in offered:
         logged = history.events[-1].log_bytes
         unlogged = (each for node, each in started.items() if node not in logged)
@@ -42,15 +45,15 @@ def streams_are_there(history: History) -> Iterator[Disagreement]:
 def is_whole(history: History) -> bool:
     """Whether a run of this kind of evidence came to its checks and its end, and lost no part of the harness."""
     is_ended = bool(history.events) and history.events[-1].kind is EventKind.RUN_ENDED
-    troubled = history.of(EventKind.HARNESS_TROUBLE)
-    return history.header.evidence >= EVIDENCE and is_ended and bool(history.of(EventKind.CHECKS)) and not troubled
+    troubled = history.of(HarnessTrouble)
+    return history.header.evidence >= EVIDENCE and is_ended and bool(history.of(ChecksRequested)) and not troubled
 
 
-def _unobserved(history: History, started: dict[str, Event]) -> Iterator[Disagreement]:
+def _unobserved(history: History, started: Mapping[str, Recorded[NodeStarted]]) -> Iterator[Disagreement]:
     """Brokers and controllers that were up for long, and have no metrics."""
     sampled = {sample.node for sample in history.samples}
-    over = history.of(EventKind.CHECKS)[0].at_ns
-    for ready in history.of(EventKind.NODE_READY):
+    over = history.of(ChecksRequested)[0].at_ns
+    for ready in history.of(NodeReady):
         node = str(ready.node)
         ends = [each.at_ns for each in history.of(*_ENDS) if each.node == node and each.at_ns > ready.at_ns]
         up_ns = min([over, *ends]) - ready.at_ns
@@ -65,10 +68,10 @@ def kills_have_ends(history: History) -> Iterator[Disagreement]:
     if not is_whole(history) or Capability.START not in (history.header.offered or ()):
         return
     ends = history.of(*_ENDS)
-    nodes = {str(event.node) for event in history.of(EventKind.NODE_STARTED)}
-    witnessed = {event.data.get("fault_id") for event in history.of(EventKind.FAULT_WITNESSED)}
-    began = {event.data.get("fault_id"): event for event in history.of(EventKind.FAULT_BEGAN)}
-    for event in history.of(EventKind.FAULT_APPLIED):
+    nodes = {str(event.node) for event in history.of(NodeStarted)}
+    witnessed = {event.data.get("fault_id") for event in history.of(FaultWitnessed)}
+    began = {event.data.get("fault_id"): event for event in history.of(FaultBegan)}
+    for event in history.of(FaultApplied):
         fault = event.data.get("fault_id")
         if fault not in witnessed or fault not in began or began[fault].data.get("effect") != "kill":
             continue

@@ -4,6 +4,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.evidence import SnapshotTaken
+from pytest_kmigrate.model.events.faults import FaultBegan
+from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StateChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.recording.disagreement import Disagreement
 
@@ -33,10 +37,10 @@ def in_order(history: History) -> Iterator[Disagreement]:
 
 def states_follow(history: History) -> Iterator[Disagreement]:
     """Each change of a state, and of the active controller, begins with what the change before it ended with."""
-    names = dict.fromkeys(str(event.data.get("of")) for event in history.of(EventKind.STATE))
+    names = dict.fromkeys(str(event.data.get("of")) for event in history.of(StateChanged))
     for name in names:
         yield from _follow(f"state {name}", "state", history.states(name))
-    yield from _follow("the active controller", "controller", history.of(EventKind.ACTIVE_CONTROLLER))
+    yield from _follow("the active controller", "controller", history.of(ActiveControllerChanged))
 
 
 def _follow(what: str, key: str, changes: Sequence[Event]) -> Iterator[Disagreement]:
@@ -51,7 +55,7 @@ def _follow(what: str, key: str, changes: Sequence[Event]) -> Iterator[Disagreem
 
 def faults_begin(history: History) -> Iterator[Disagreement]:
     """What happened to a fault follows its beginning."""
-    began = {str(event.data.get("fault_id")): event for event in history.of(EventKind.FAULT_BEGAN)}
+    began = {str(event.data.get("fault_id")): event for event in history.of(FaultBegan)}
     for event in history.of(*_FAULTS):
         first = began.get(str(event.data.get("fault_id")))
         if first is None or first.seq > event.seq:
@@ -61,7 +65,7 @@ def faults_begin(history: History) -> Iterator[Disagreement]:
 def lives_follow(history: History) -> Iterator[Disagreement]:
     """Starts of a node are numbered without a gap, and it is neither stopped twice nor started twice in one life."""
     lives: dict[str, Event] = {}
-    for event in history.of(EventKind.NODE_STARTED):
+    for event in history.of(NodeStarted):
         before = lives.get(str(event.node))
         number = event.data.get("incarnation")
         if before is not None and isinstance(number, int) and before.data.get("incarnation") != number - 1:
@@ -74,7 +78,7 @@ def lives_follow(history: History) -> Iterator[Disagreement]:
 
 def images_are_there(history: History) -> Iterator[Disagreement]:
     """Each stored image has its event, and each such event its image."""
-    noted = {str(event.data.get("label")) for event in history.of(EventKind.SNAPSHOT)}
+    noted = {str(event.data.get("label")) for event in history.of(SnapshotTaken)}
     for label in sorted(noted - history.images.keys()):
         yield Disagreement(f"an event has the image {label}", "the folder has no such image")
     for label in sorted(history.images.keys() - noted):

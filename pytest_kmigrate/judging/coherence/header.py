@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pytest_kmigrate.distributions.releases import SHAPE, known_releases, locked_release
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeInstalled, NodeStarted
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.recording.disagreement import Disagreement
 from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
@@ -33,7 +33,7 @@ def releases_are_named(history: History) -> Iterator[Disagreement]:
     if history.header.digests is None:
         return
     known = list(_software(history))
-    for event in history.of(EventKind.NODE_STARTED):
+    for event in history.of(NodeStarted):
         started = _Software(str(event.data.get("kafka")), event.data.get("digest"))
         if not any(map(started.may_be, known)):
             yield Disagreement(
@@ -73,7 +73,7 @@ def _software(history: History) -> Iterator[_Software]:
     for name, digest in (header.digests or {}).items():
         version = header.release if name == own else name if SHAPE.fullmatch(name) else None
         yield _Software(version, digest, name)
-    for event in history.of(EventKind.NODE_INSTALLED):
+    for event in history.of(NodeInstalled):
         yield _Software(str(event.data.get("version")), event.data.get("digest"))
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from pytest_kmigrate.checkers.evidence.drawing import drawn
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.faults import TargetDrawn
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, Operations
 from pytest_kmigrate.model.topology import Role
@@ -83,7 +85,7 @@ def _elsewhere(sends: Operations, seed: int, counts: Sequence[int]) -> int:
 
 def changes_are_drawn(history: History) -> Iterator[Disagreement]:
     """A stream of metadata changes is the one that its seed draws, as far as it came."""
-    changes = history.of(EventKind.METADATA_CHANGE)
+    changes = history.of(MetadataChanged)
     ends = iter(event for event in history.of(EventKind.WORKLOAD_ENDED) if event.data.get("workload") == METADATA)
     for began in history.of(EventKind.WORKLOAD_BEGAN):
         if began.data.get("workload") != METADATA:
@@ -121,7 +123,7 @@ def _as_recorded(*parts: object) -> str:
 
 def targets_are_drawn(history: History) -> Iterator[Disagreement]:
     """A target by chance is the one that the seed draws among the nodes that it could be."""
-    for event in history.of(EventKind.TARGET_DRAWN):
+    for event in history.of(TargetDrawn):
         among, role = event.data.get("among"), event.data.get("role")
         names = [str(each) for each in among] if isinstance(among, list) else []
         again = drawn(history.header.seed, Role(str(role)), names) if names else "none"

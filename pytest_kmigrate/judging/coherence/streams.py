@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.recording.disagreement import Disagreement
 
@@ -27,7 +28,7 @@ def within_the_run(history: History) -> Iterator[Disagreement]:
             yield Disagreement(
                 f"{stream} has an observation at {last / 1e9:.3f} s", f"the run ended at {over / 1e9:.3f} s"
             )
-    started = {str(event.node): event.at_ns for event in reversed(history.of(EventKind.NODE_STARTED))}
+    started = {str(event.node): event.at_ns for event in reversed(history.of(NodeStarted))}
     first = {sample.node: sample.at_ns for sample in reversed(history.samples)}
     for node, at_ns in first.items():
         if node not in started:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan, with_suites
 from pytest_kmigrate.judging.planning.shipped_topologies import another_topology
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.evidence import ChecksRequested
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.recording.disagreement import Disagreement
 from pytest_kmigrate.recording.sources import harness_digest
@@ -46,7 +47,7 @@ def of_its_plan(history: History) -> Iterator[Disagreement]:
     Neither of one that ended before it asked for checks: it conforms in no case.
     """
     header = history.header
-    if header.profile not in with_suites() or not history.of(EventKind.CHECKS):
+    if header.profile not in with_suites() or not history.of(ChecksRequested):
         return
     planned = plan(header.profile).tests.get(header.test_id)
     if planned is not None and header.extra.get("source_digest") == planned.source_digest:

@@ -6,6 +6,9 @@ from typing import ClassVar
 
 from pytest_kmigrate.model.event import EventData, EventKind
 
+METADATA = "metadata"
+"""Name of the workload that changes metadata; all others are of clients."""
+
 
 @dataclass(frozen=True)
 class ClientsBegan(EventData):
@@ -24,6 +27,11 @@ class ClientsBegan(EventData):
     """``min.insync.replicas`` of the brokers of the topology, the highest; missing in older folders."""
     seed: int | None = None
     """What draws the order of the records' keys; missing in older folders."""
+
+    @classmethod
+    def fits(cls, data: Mapping[str, object]) -> bool:
+        """Whether it is of clients, by the name of the workload."""
+        return data.get("workload") != METADATA
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,11 @@ class ClientsEnded(EventData):
     partitions: Mapping[str, Sequence[int]] | None = None
     """By topic, how many partitions it had, and then had when it grew; missing in older folders."""
 
+    @classmethod
+    def fits(cls, data: Mapping[str, object]) -> bool:
+        """Whether it is of clients, by the name of the workload."""
+        return data.get("workload") != METADATA
+
 
 @dataclass(frozen=True)
 class MetadataWorkloadBegan(EventData):
@@ -71,6 +84,11 @@ class MetadataWorkloadBegan(EventData):
     request_timeout_s: float
     """Seconds after which the outcome of a change counts as indefinite."""
 
+    @classmethod
+    def fits(cls, data: Mapping[str, object]) -> bool:
+        """Whether it is of metadata, by the name of the workload."""
+        return data.get("workload") == METADATA
+
 
 @dataclass(frozen=True)
 class MetadataWorkloadEnded(EventData):
@@ -81,6 +99,11 @@ class MetadataWorkloadEnded(EventData):
     """Name of the workload: ``metadata``."""
     counts: Mapping[str, int]
     """Changes by outcome: ``ok``, ``failed``, ``indefinite``; an outcome that did not occur is missing."""
+
+    @classmethod
+    def fits(cls, data: Mapping[str, object]) -> bool:
+        """Whether it is of metadata, by the name of the workload."""
+        return data.get("workload") == METADATA
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,19 @@ def folder(tmp_path: Path) -> RunFolder:
         ("checks", {}, "a list of objects as checks in the data of checks, not None"),
         ("checks", {"checks": ["it"]}, "a list of objects as checks"),
         ("not-offered", {"what": "a fault"}, "a list of texts as lacking in the data of not-offered, not None"),
+        ("fault-applied", {"targets": "broker-0"}, "a list of texts as targets in the data of fault-applied, not"),
+        ("fault-applied", {"targets": [0]}, "a list of texts as targets"),
+        ("fault-began", {"fault_id": 1}, "a text as fault_id"),
+        ("node-ready", {"took_ms": True}, "a whole number as took_ms"),
+        ("node-stopped", {"exit_code": "0"}, "a whole number or null as exit_code"),
+        ("run-ended", {"seals": {"znodes": 1}}, "an object of objects or null as seals"),
+        ("expectation", {"met": 1}, "a boolean as met"),
     ],
 )
 def test_an_event_that_decides_how_to_judge_is_whole(
     folder: RunFolder, kind: str, data: dict[str, object], problem: str
 ) -> None:
-    """A run whose list of checks is gone must not conform."""
+    """A run whose list of checks is gone must not conform; a key of another type is not taken for what it should be."""
     with folder.history.open("a") as history:
         history.write(json.dumps({"seq": 2, "at_ns": 9, "kind": kind, "node": None, "data": data}) + "\n")
     with pytest.raises(RunFolderError, match=f"line 3: .*{problem}"):

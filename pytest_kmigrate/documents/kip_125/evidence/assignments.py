@@ -4,13 +4,13 @@ from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, ha
 from pytest_kmigrate.checkers.evidence.spans import spans
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life
 from pytest_kmigrate.documents.kip_125.reference.decision import range_assignment
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import MemberAssigned
 from pytest_kmigrate.model.history import History
 
 
 def assigned_at(history: History, client: int, at_ns: int) -> set[Partition] | None:
     """What Kafka's coordinator had assigned to a member at an instant; None while it had assigned nothing."""
-    mine = [event for event in history.of(EventKind.MEMBER_ASSIGNED) if client_of(event) == client]
+    mine = [event for event in history.of(MemberAssigned) if client_of(event) == client]
     before = [event for event in mine if happened_ns(event) <= at_ns]
     if not before or before[-1].data["what"] != "assigned":
         return None

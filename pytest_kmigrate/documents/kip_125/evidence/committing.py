@@ -9,7 +9,8 @@ from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
 from pytest_kmigrate.documents.kip_125.evidence.outages import BROKER, ZOOKEEPER, outages, stood_still
 from pytest_kmigrate.documents.kip_125.evidence.writes import group_writes, sessions
 from pytest_kmigrate.documents.kip_125.kinds import OFFSETS
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.members import GroupDescribed, MemberAssigned
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 
@@ -82,11 +83,11 @@ def rebalanced_ns(history: History, span: Span, since_ns: int) -> int:
 
     By the member's reports; a description of the group as stable ends it, too.
     """
-    mine = [event for event in history.of(EventKind.MEMBER_ASSIGNED) if client_of(event) == span.client]
+    mine = [event for event in history.of(MemberAssigned) if client_of(event) == span.client]
     name = lives(history)[span.client].consumer_id
     stable = [
         event.at_ns
-        for event in history.of(EventKind.GROUP_DESCRIBED)
+        for event in history.of(GroupDescribed)
         if event.data["state"] == "STABLE" and name in members_of(event)
     ]
     total = 0

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.documents.kip_125.evidence.lives import lives
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.history import History
 
 
@@ -23,10 +24,10 @@ class LinkFault:
 def link_faults(history: History) -> list[LinkFault]:
     """All of a run."""
     names = {each.member for each in lives(history).values()}
-    effects = {event.data["fault_id"]: str(event.data["effect"]) for event in history.of(EventKind.FAULT_BEGAN)}
-    healed = {event.data["fault_id"]: event.at_ns for event in history.of(EventKind.FAULT_HEALED)}
+    effects = {event.data["fault_id"]: str(event.data["effect"]) for event in history.of(FaultBegan)}
+    healed = {event.data["fault_id"]: event.at_ns for event in history.of(FaultHealed)}
     found = []
-    for event in history.of(EventKind.FAULT_APPLIED):
+    for event in history.of(FaultApplied):
         fault, targets = event.data["fault_id"], set(_targets(event))
         if any(each.startswith("zookeeper") for each in targets):
             span = (event.at_ns, healed.get(fault, FOREVER))

@@ -8,7 +8,8 @@ from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, ha
 from pytest_kmigrate.checkers.evidence.spans import FOREVER, Span, spans
 from pytest_kmigrate.documents.kip_125.evidence.lives import horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.kinds import MODE
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.members import MemberOwns, MemberPaused, MemberResumed, ZnodeWritten
 from pytest_kmigrate.model.history import History
 
 _SETTLED_NS = 2_000_000_000
@@ -61,11 +62,11 @@ def causes(history: History) -> list[tuple[Cause, int, int]]:
     """What happened to the group, from when to when it may leave partitions without an owner."""
     found = [
         (Cause.TOGGLE, event.at_ns, event.at_ns + _SETTLED_NS)
-        for event in history.of(EventKind.ZNODE_WRITTEN)
+        for event in history.of(ZnodeWritten)
         if event.data["path"] == MODE
     ]
     first_owned: dict[int, int] = {}
-    for event in history.of(EventKind.MEMBER_OWNS):
+    for event in history.of(MemberOwns):
         first_owned.setdefault(client_of(event), happened_ns(event))
     for life in lives(history).values():
         joined_ns = first_owned.get(life.client, life.began_ns)
@@ -74,17 +75,17 @@ def causes(history: History) -> list[tuple[Cause, int, int]]:
             found.append((Cause.JOIN, life.left_ns - _SETTLED_NS, life.ended_ns + _SETTLED_NS))
         elif life.ended_ns != FOREVER:
             found.append((Cause.FAULT, life.ended_ns, life.ended_ns + _SETTLED_NS))
-    healed = {event.data["fault_id"]: event.at_ns for event in history.of(EventKind.FAULT_HEALED)}
-    faults = history.of(EventKind.FAULT_APPLIED)
+    healed = {event.data["fault_id"]: event.at_ns for event in history.of(FaultHealed)}
+    faults = history.of(FaultApplied)
     over = [healed.get(event.data["fault_id"], FOREVER) + _SETTLED_NS for event in faults]
     return found + [(Cause.FAULT, event.at_ns, over_ns) for event, over_ns in zip(faults, over, strict=True)]
 
 
 def _standstills(history: History) -> list[tuple[int, int, int]]:
     """Client, and from when to when it stood still."""
-    resumed = history.of(EventKind.MEMBER_RESUMED)
+    resumed = history.of(MemberResumed)
     found = []
-    for event in history.of(EventKind.MEMBER_PAUSED):
+    for event in history.of(MemberPaused):
         name = event.data["member"]
         until_ns = min(
             (e.at_ns for e in resumed if e.at_ns > event.at_ns and e.data["member"] == name), default=FOREVER

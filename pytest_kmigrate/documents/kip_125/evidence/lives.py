@@ -7,6 +7,7 @@ from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.documents.kip_125.kinds import PLAIN, WITH
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.members import MemberEnded, MemberReleased, MemberStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
 
@@ -45,15 +46,15 @@ class Life:
 
 def has_members(history: History) -> bool:
     """Whether a group was under test in this run."""
-    return bool(history.of(EventKind.MEMBER_STARTED))
+    return bool(history.of(MemberStarted))
 
 
 @kept
 def lives(history: History) -> dict[int, Life]:
     """By client number, every life of a member that was constructed."""
-    ends = {client_of(event): event for event in history.of(EventKind.MEMBER_ENDED)}
-    released = {client_of(event): happened_ns(event) for event in history.of(EventKind.MEMBER_RELEASED)}
-    begun = {client_of(event): event for event in history.of(EventKind.MEMBER_STARTED)}
+    ends = {client_of(event): event for event in history.of(MemberEnded)}
+    released = {client_of(event): happened_ns(event) for event in history.of(MemberReleased)}
+    begun = {client_of(event): event for event in history.of(MemberStarted)}
     return {client: _life(event, ends.get(client), released.get(client, 0)) for client, event in begun.items()}
 
 

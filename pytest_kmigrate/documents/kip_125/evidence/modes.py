@@ -9,7 +9,7 @@ from pytest_kmigrate.documents.kip_125.evidence.held import older_registered
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
 from pytest_kmigrate.documents.kip_125.kinds import IDS, MODE
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import MemberMode, ZnodeWritten
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
 
@@ -53,7 +53,7 @@ def changes(history: History) -> list[Change]:
 
 
 def _moments(history: History) -> list[tuple[int, str, str | None]]:
-    written = [event for event in history.of(EventKind.ZNODE_WRITTEN) if event.data.get("path") == MODE]
+    written = [event for event in history.of(ZnodeWritten) if event.data.get("path") == MODE]
     found = [(each.at_ns, "written", _text(each.data.get("data"))) for each in written]
     for life in lives(history).values():
         if life.is_of_zookeeper and not life.is_migrating:
@@ -90,7 +90,7 @@ def _text(value: object) -> str | None:
 
 def modes_at(history: History, at_ns: int) -> Mapping[int, str]:
     """By client, the mode that it reported last up to an instant."""
-    events = history.of(EventKind.MEMBER_MODE)
+    events = history.of(MemberMode)
     return {client_of(event): str(event.data["mode"]) for event in events if happened_ns(event) <= at_ns}
 
 
@@ -115,9 +115,7 @@ def may_follow(history: History, life: Life, at_ns: int) -> frozenset[str]:
 def _modes_of(history: History, client: int, since_ns: int, until_ns: int) -> set[str]:
     """What a member followed in this time, by its own reports: the last one before it, and each in it."""
     mine = [
-        (happened_ns(event), str(event.data["mode"]))
-        for event in history.of(EventKind.MEMBER_MODE)
-        if client_of(event) == client
+        (happened_ns(event), str(event.data["mode"])) for event in history.of(MemberMode) if client_of(event) == client
     ]
     before = [mode for at_ns, mode in mine if at_ns <= since_ns][-1:]
     return {*before, *(mode for at_ns, mode in mine if since_ns < at_ns <= until_ns)}

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import MemberPaused, MemberResumed
+from pytest_kmigrate.model.events.nodes import NodePaused, NodeReady, NodeResumed, NodeStopped
 from pytest_kmigrate.model.history import History
 
 BROKER, ZOOKEEPER = "broker", "zookeeper"
@@ -27,16 +28,16 @@ class Outage:
 
 def outages(history: History, role: str) -> list[Outage]:
     """Of all servers of a role, by the beginning of their names."""
-    ended = [*history.of(EventKind.NODE_RESUMED), *history.of(EventKind.NODE_READY)]
+    ended = [*history.of(NodeResumed), *history.of(NodeReady)]
     over = [(str(event.node), event.at_ns) for event in ended]
-    begun = history.of(EventKind.NODE_PAUSED, EventKind.NODE_STOPPED)
+    begun = history.of(NodePaused, NodeStopped)
     return list(_spans([(str(each.node), each.at_ns) for each in begun if str(each.node).startswith(role)], over))
 
 
 def standstills(history: History, member: str) -> list[Outage]:
     """Of one member."""
-    begun = [(str(event.data["member"]), event.at_ns) for event in history.of(EventKind.MEMBER_PAUSED)]
-    over = [(str(event.data["member"]), event.at_ns) for event in history.of(EventKind.MEMBER_RESUMED)]
+    begun = [(str(event.data["member"]), event.at_ns) for event in history.of(MemberPaused)]
+    over = [(str(event.data["member"]), event.at_ns) for event in history.of(MemberResumed)]
     return list(_spans([each for each in begun if each[0] == member], over))
 
 

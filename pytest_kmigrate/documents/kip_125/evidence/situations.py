@@ -8,7 +8,9 @@ from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER, modes_at
 from pytest_kmigrate.documents.kip_125.kinds import MODE, OLD, WITH, WITHOUT
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.members import MemberOwns, MemberPaused, ZnodeWritten
+from pytest_kmigrate.model.events.nodes import NodePaused, NodeStopped
 from pytest_kmigrate.model.history import History
 
 _SOON_NS = 3_000_000_000
@@ -24,7 +26,7 @@ def _killed_in(mode: str) -> Situation:
 
 def _paused(history: History) -> Iterator[tuple[Event, Life]]:
     """Members that stood still."""
-    for event in history.of(EventKind.MEMBER_PAUSED):
+    for event in history.of(MemberPaused):
         for life in lives(history).values():
             if life.member == event.data["member"] and life.began_ns < event.at_ns < life.ended_ns:
                 yield event, life
@@ -83,7 +85,7 @@ def _whole_way(first: str, last: str) -> Situation:
 
 def _together(history: History, one: str, other: str, mode: str) -> bool:
     """Members of both kinds lived at the same time, and those with migration followed this mode then."""
-    for event in history.of(EventKind.MEMBER_OWNS):
+    for event in history.of(MemberOwns):
         at_ns = happened_ns(event)
         migrating = _alive(history, at_ns, "migrating")
         both = _alive(history, at_ns, one) and _alive(history, at_ns, other)
@@ -95,7 +97,7 @@ def _together(history: History, one: str, other: str, mode: str) -> bool:
 
 def _three_kinds(history: History) -> bool:
     """A consumer of an older build, one without and one with migration owned partitions at the same time."""
-    for event in history.of(EventKind.MEMBER_OWNS):
+    for event in history.of(MemberOwns):
         owned = owned_at(spans(history), happened_ns(event)).values()
         kinds = {lives(history)[client].kind for clients in owned for client in clients if client in lives(history)}
         if kinds >= {OLD, WITHOUT, WITH}:
@@ -110,18 +112,18 @@ def _zookeeper_stood_still(history: History) -> bool:
         and any(
             modes_at(history, event.at_ns).get(e.client) == KAFKA for e in _alive(history, event.at_ns, "migrating")
         )
-        for event in history.of(EventKind.NODE_PAUSED)
+        for event in history.of(NodePaused)
     )
 
 
 def _toggled_while_joining(history: History) -> bool:
-    written = [event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN) if event.data["path"] == MODE]
+    written = [event.at_ns for event in history.of(ZnodeWritten) if event.data["path"] == MODE]
     began = [each.began_ns for each in lives(history).values()]
     return any(abs(one - other) < _SOON_NS for one in written for other in began)
 
 
 def _killed_at_a_toggle(history: History) -> bool:
-    written = [event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN) if event.data["path"] == MODE]
+    written = [event.at_ns for event in history.of(ZnodeWritten) if event.data["path"] == MODE]
     killed = [each.ended_ns for each in lives(history).values() if each.how == "killed" and each.is_migrating]
     return any(0 < one - other < _SOON_NS for one in killed for other in written)
 
@@ -130,7 +132,7 @@ def _link_disturbed_at_a_toggle(mode: str) -> Situation:
     """Something was done to a member's link to ZooKeeper, and the mode was written meanwhile."""
 
     def happened(history: History) -> bool:
-        faults, written = link_faults(history), history.of(EventKind.ZNODE_WRITTEN)
+        faults, written = link_faults(history), history.of(ZnodeWritten)
         return any(
             e.data["data"] == mode and any(each.began_ns < e.at_ns < each.healed_ns for each in faults) for e in written
         )
@@ -149,7 +151,7 @@ def _replaced_together(history: History) -> bool:
 
 
 def _coordinator_crashed(history: History) -> bool:
-    stopped = history.of(EventKind.NODE_STOPPED)
+    stopped = history.of(NodeStopped)
     return any(str(event.node).startswith("broker") and event.data["how"] == "killed" for event in stopped)
 
 

@@ -11,6 +11,8 @@ from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.metrics import RAFT_STATES
 from pytest_kmigrate.model.topology import Role
@@ -36,7 +38,7 @@ class _Time:
 def _asked_of_controllers(history: History) -> list[Event]:
     """Changes of metadata that were requested of one controller."""
     by_role = roles(history)
-    changes = history.of(EventKind.METADATA_CHANGE)
+    changes = history.of(MetadataChanged)
     return [each for each in changes if each.node and plays(by_role.get(each.node), Role.CONTROLLER)]
 
 
@@ -95,9 +97,9 @@ def _without_a_majority(history: History) -> Iterator[_Time]:
 
 def _cut_off(history: History, node: str) -> Iterator[_Time]:
     """The times in which a fault isolated this node from all controllers."""
-    faults = {str(event.data["fault_id"]): event for event in history.of(EventKind.FAULT_BEGAN)}
-    healed = {str(event.data["fault_id"]): event.at_ns for event in history.of(EventKind.FAULT_HEALED)}
-    for applied in history.of(EventKind.FAULT_APPLIED):
+    faults = {str(event.data["fault_id"]): event for event in history.of(FaultBegan)}
+    healed = {str(event.data["fault_id"]): event.at_ns for event in history.of(FaultHealed)}
+    for applied in history.of(FaultApplied):
         id_ = str(applied.data["fault_id"])
         began = faults.get(id_)
         if began is not None and applied.data["targets"] == [node] and _isolates(str(began.data["fault"])):

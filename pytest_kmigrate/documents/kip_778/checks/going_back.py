@@ -9,6 +9,8 @@ from pytest_kmigrate.documents.kip_778.procedure import LOWER
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeInstalled, NodeReady, NodeStarted, NodeStopped
+from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -17,7 +19,7 @@ _ROW = "K778-DWN-software-after"
 
 def _lowered(history: History) -> list[Event]:
     """The ends of steps that lowered the level."""
-    ended = history.of(EventKind.STEP_ENDED)
+    ended = history.of(StepEnded)
     return [each for each in ended if each.data["step"] == LOWER and each.data["outcome"] == "done"]
 
 
@@ -28,12 +30,12 @@ def software_goes_back(history: History) -> Verdict:
     Source: K778-DWN-software-after.
     """
     rows = ByRequirement("software_goes_back", _ROW)
-    installed = [each for each in history.of(EventKind.NODE_INSTALLED) if _is_back(history, each)]
+    installed = [each for each in history.of(NodeInstalled) if _is_back(history, each)]
     back = [each for each in installed if any(lowered.seq < each.seq for lowered in _lowered(history))]
     for event in back:
         # A controller is ready before it has read all of its log.
-        ends = [each for each in history.of(EventKind.NODE_DIED, EventKind.NODE_STOPPED) if is_after(each, event)]
-        if any(is_after(each, event) for each in history.of(EventKind.NODE_READY, EventKind.NODE_DIED)):
+        ends = [each for each in history.of(NodeDied, NodeStopped) if is_after(each, event)]
+        if any(is_after(each, event) for each in history.of(NodeReady, NodeDied)):
             rows.looked_at(_ROW)
         if ends and ends[0].kind is EventKind.NODE_DIED:
             expected = f"{event.node} runs Kafka {event.data['version']} again"
@@ -45,5 +47,5 @@ def software_goes_back(history: History) -> Verdict:
 
 def _is_back(history: History, installed: Event) -> bool:
     """Whether the node had a newer release before."""
-    runs = [each.data["kafka"] for each in history.of(EventKind.NODE_STARTED) if is_after(installed, each)]
+    runs = [each.data["kafka"] for each in history.of(NodeStarted) if is_after(installed, each)]
     return bool(runs) and numbers_of(str(installed.data["version"])) < numbers_of(str(runs[-1]))

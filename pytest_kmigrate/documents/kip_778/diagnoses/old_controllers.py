@@ -11,7 +11,9 @@ from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.documents.kip_778.levels import AN_OLD_CONTROLLER_RUNS, ANSWER_TO_A_LEVEL, RECORDED_LEVELS
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
 from pytest_kmigrate.model.document import Window, diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeInstalled, NodeStarted
+from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -21,7 +23,7 @@ _ACCEPTED = "NONE"
 
 def _since_the_first_end(history: History) -> list[Window]:
     """From the first node that ended on: before, the quorum worked."""
-    ended = history.of(EventKind.NODE_DIED)
+    ended = history.of(NodeDied)
     return [Window(ended[0].at_ns, sys.maxsize)] if ended else []
 
 
@@ -43,7 +45,7 @@ def most_controllers_did_not_know_the_level(history: History, verdict: Verdict) 
     """
     releases = _releases(history)
     older = {node for node, release in releases.items() if release < max(releases.values())}
-    ended = {str(event.node) for event in history.of(EventKind.NODE_DIED)}
+    ended = {str(event.node) for event in history.of(NodeDied)}
     is_whole = len(older) * 2 > len(releases) and ended == older
     is_about_it = _is_about_ends(verdict) or all_unmet(history, verdict, _is_of_the_level)
     return is_about_it and is_whole and bool(_since_the_level_rose(history))
@@ -52,8 +54,8 @@ def most_controllers_did_not_know_the_level(history: History, verdict: Verdict) 
 @diagnosis("kmigrate-16", windows=_since_the_first_end)
 def old_controllers_read_the_higher_level(history: History, verdict: Verdict) -> bool:
     """The level was raised; each node that ended later is a controller, rolled back to an older release before."""
-    raised = [event for event in history.of(EventKind.STEP_ENDED) if event.data["step"] == RAISE.name]
-    ended = history.of(EventKind.NODE_DIED)
+    raised = [event for event in history.of(StepEnded) if event.data["step"] == RAISE.name]
+    ended = history.of(NodeDied)
     is_raised = bool(raised and ended)
     return _is_about_ends(verdict) and is_raised and all(_went_back(history, event, raised[0]) for event in ended)
 
@@ -76,7 +78,7 @@ def _is_of_the_level(event: Event) -> bool:
 
 def _went_back(history: History, end: Event, raised: Event) -> bool:
     """Whether a controller got an older release after the level was raised, and ended at the start with it."""
-    installed = [event for event in history.of(EventKind.NODE_INSTALLED) if event.node == end.node]
+    installed = [event for event in history.of(NodeInstalled) if event.node == end.node]
     versions = [numbers_of(str(event.data["version"])) for event in installed]
     is_back = len(installed) > 1 and versions[-1] < versions[-2] and raised.seq < installed[-1].seq < end.seq
     return is_back and str(end.node) in _releases(history)
@@ -84,5 +86,5 @@ def _went_back(history: History, end: Event, raised: Event) -> bool:
 
 def _releases(history: History) -> dict[str, Version]:
     """By controller, the release of its last start."""
-    starts = [event for event in history.of(EventKind.NODE_STARTED) if event.data["role"] == "controller"]
+    starts = [event for event in history.of(NodeStarted) if event.data["role"] == "controller"]
     return {str(event.node): numbers_of(str(event.data["kafka"])) for event in starts}

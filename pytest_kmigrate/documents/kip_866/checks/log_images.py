@@ -7,7 +7,8 @@ from typing import Any
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import SnapshotTaken
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 
@@ -109,7 +110,7 @@ def has_log_images(history: History) -> bool:
 
 def _of_logs(history: History) -> list[tuple[MetadataImage, Event]]:
     # Of two images with one label the folder keeps the later one.
-    taken = {str(event.data.get("label")): event for event in history.of(EventKind.SNAPSHOT)}
+    taken = {str(event.data.get("label")): event for event in history.of(SnapshotTaken)}
     of_logs = {label: image for label, image in history.images.items() if "migration_states" in image.extra}
     return [(image, taken[label]) for label, image in of_logs.items() if label in taken]
 

@@ -9,7 +9,9 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.documents.kip_866.phases import Phase
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event
+from pytest_kmigrate.model.events.evidence import ImagesSettled
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 
@@ -84,7 +86,7 @@ def dual_write_ns(history: History, life: int) -> int | None:
 
 def _settlings(history: History) -> list[Settled]:
     starts, found = life_starts_ns(history), []
-    for event in history.of(EventKind.SETTLED):
+    for event in history.of(ImagesSettled):
         listed = event.data.get("images")
         taken = {str(label): snapshot(history, str(label)) for label in listed} if isinstance(listed, list) else {}
         images = {label: each for label, each in taken.items() if each is not None and label in history.images}
@@ -97,7 +99,7 @@ def _settlings(history: History) -> list[Settled]:
 
 
 def _is_quiet(history: History, settled: Settled) -> bool:
-    changes = history.of(EventKind.METADATA_CHANGE)
+    changes = history.of(MetadataChanged)
     under_way = any(_overlaps(each, settled) for each in changes)
     return not under_way and not faults_during(history, settled.began_ns, settled.ended_ns)
 

@@ -9,7 +9,8 @@ from pytest_kmigrate.checkers.evidence.logs import after_last, logs_of
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.nodes import ThreadDied
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
@@ -43,7 +44,7 @@ def alter_partition_was_lost_at_the_takeover(history: History, verdict: Verdict)
 
 def _frozen(history: History) -> set[str]:
     """The partitions whose leaders refuse every change of the ISR themselves."""
-    dead = {event.node for event in history.of(EventKind.THREAD_DIED) if "alter-partition" in str(event.data)}
+    dead = {event.node for event in history.of(ThreadDied) if "alter-partition" in str(event.data)}
     taken_over = any(True for _ in kraft_claims(history))
     return {
         partition

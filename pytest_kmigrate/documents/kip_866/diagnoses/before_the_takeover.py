@@ -15,7 +15,8 @@ from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN, COPY_ENDED,
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -92,7 +93,7 @@ def copy_ends_at_a_credential(history: History, verdict: Verdict) -> bool:
 def _credentials_at(history: History, at_ns: int) -> set[object]:
     """The SCRAM credentials that were there."""
     there = set[object]()
-    for each in history.of(EventKind.METADATA_CHANGE):
+    for each in history.of(MetadataChanged):
         if each.at_ns <= at_ns and each.data.get("outcome") == "ok":
             change, subject = each.data.get("change"), each.data.get("subject")
             there |= {subject} if change == "set-scram" else set()

@@ -12,7 +12,8 @@ from pytest_kmigrate.checkers.metadata.made import DEFAULT, parts_of, znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
@@ -162,7 +163,7 @@ def _was_never_written(history: History, family: str, key: str) -> bool:
     that loses a batch now and then is another matter (``early_access._was_missed``).
     """
     taken_over_ns, (path, _) = _taken_over_ns(history) or 0, znode_of(history, family, key)
-    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == key]
+    changes = [each for each in history.of(MetadataChanged) if each.data.get("subject") == key]
     since_ns = min((each.at_ns for each in changes if each.at_ns > taken_over_ns), default=None)
     return since_ns is not None and not any(each.at_ns > since_ns for each, _ in writes_to(history, path))
 

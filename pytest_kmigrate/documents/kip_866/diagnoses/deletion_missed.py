@@ -8,7 +8,8 @@ from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet_of
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -139,5 +140,5 @@ def _updated(history: History, broker: int, by: str, deleted: str) -> bool:
 
 def _active_before(history: History, at_ns: int) -> set[str]:
     """Those that were active up to then, and are no more."""
-    seen = {str(each.node) for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns <= at_ns}
+    seen = {str(each.node) for each in history.of(ActiveControllerChanged) if each.at_ns <= at_ns}
     return seen - {active_at(history, at_ns)}

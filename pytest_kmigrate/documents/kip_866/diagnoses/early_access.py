@@ -13,7 +13,10 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -85,7 +88,7 @@ def password_was_not_decoded(history: History, verdict: Verdict) -> bool:
 def _went_back(history: History, at_ns: int) -> bool:
     """Whether a broker was started in ZooKeeper mode by then that had run in KRaft mode."""
     modes: dict[object, list[object]] = {}
-    for event in history.of(EventKind.NODE_STARTED):
+    for event in history.of(NodeStarted):
         if event.at_ns <= at_ns:
             modes.setdefault(event.node, []).append(event.data.get("mode"))
     return any("kraft" in each and each[-1] == "zookeeper" for each in modes.values())
@@ -98,7 +101,7 @@ def _was_missed(history: History, claimed_ns: int, labels: Collection[str], fami
     refutes it, as the creation of the znode may be an earlier change that is written behind.
     """
     path, subject = znode_of(history, family, key)
-    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == subject]
+    changes = [each for each in history.of(MetadataChanged) if each.data.get("subject") == subject]
     changed = [each for each in changes if each.at_ns > claimed_ns and each.data.get("outcome") == "ok"]
     since_ns = int(str(changed[-1].data["began_ns"])) if changed else claimed_ns
     written = {write.operation for each, write in writes_to(history, path) if each.at_ns > since_ns}
@@ -137,9 +140,7 @@ def _was_made_before_dual_write(history: History, event: Event) -> bool:
     It sent the brokers all partitions just before. What is not written has no requests in flight.
     """
     if event.data.get("name") == _IN_FLIGHT:
-        others = [
-            each for each in history.of(EventKind.EXPECTATION) if _PARTITIONS.fullmatch(str(each.data.get("name")))
-        ]
+        others = [each for each in history.of(ExpectationEnded) if _PARTITIONS.fullmatch(str(each.data.get("name")))]
         return event.data.get("observed") is False and any(
             _was_made_before_dual_write(history, each) for each in others
         )

@@ -14,6 +14,7 @@ from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.nodes import NodeStarted, NodeStopped, ThreadDied
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
@@ -61,14 +62,14 @@ _STILL_THERE = "it was still there "
 
 def _since_it_was_stopped(history: History) -> list[Window]:
     """From when a node was stopped that had to be killed."""
-    hung = [each for each in history.of(EventKind.NODE_STOPPED) if each.data.get("how") == "hung"]
+    hung = [each for each in history.of(NodeStopped) if each.data.get("how") == "hung"]
     return [Window(each.at_ns - int(str(each.data.get("took_ms", 0))) * 1_000_000, sys.maxsize) for each in hung[:1]]
 
 
 def _since_they_started(history: History) -> list[Window]:
     """From the first start of a node that ended."""
     ended = {event.node for event in _deaths(history)}
-    starts = [event.at_ns for event in history.of(EventKind.NODE_STARTED) if event.node in ended]
+    starts = [event.at_ns for event in history.of(NodeStarted) if event.node in ended]
     return [Window(min(starts), sys.maxsize)] if starts else []
 
 
@@ -204,7 +205,7 @@ def _had_another_leader(history: History, event: Event) -> bool:
 
 
 def _deaths(history: History) -> list[Event]:
-    return [*unexpected_deaths(history), *history.of(EventKind.THREAD_DIED), *failed_stops(history)]
+    return [*unexpected_deaths(history), *history.of(ThreadDied), *failed_stops(history)]
 
 
 def _explains(history: History, verdict: Verdict, is_of_the_bug: Callable[[Event], bool]) -> bool:
@@ -249,7 +250,7 @@ def _waits_for(step: Event, deaths: Sequence[Event]) -> bool:
 
 def _all_hung(history: History, *threads: re.Pattern[str]) -> bool:
     """Whether all that ended is nodes that did not, and were doing this when they were to be killed."""
-    hung = [event for event in history.of(EventKind.NODE_STOPPED) if event.data.get("how") == "hung"]
+    hung = [event for event in history.of(NodeStopped) if event.data.get("how") == "hung"]
     others = [event for event in _deaths(history) if event not in hung]
     dumps = [log_of(history, str(event.node)).rpartition("Full thread dump")[2] for event in hung]
     return bool(hung) and not others and all(each.search(dump) for each in threads for dump in dumps)

@@ -19,7 +19,9 @@ from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, Recorded
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped
+from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -99,8 +101,8 @@ def _moments(history: History, verdict: Verdict) -> list[int]:
     return [step.at_ns for step in steps] if all(map(_waits_for_a_phase, steps)) else []
 
 
-def _waits_for_a_phase(step: Event) -> bool:
-    return str(step.data.get("reason")).startswith("phase ")
+def _waits_for_a_phase(step: Recorded[StepEnded]) -> bool:
+    return step.what.reason.startswith("phase ")
 
 
 def _is_after_a_claim_in_vain(history: History, verdict: Verdict) -> bool:
@@ -175,7 +177,7 @@ def _is_claimed_in_vain(history: History, claim: ZnodeChange, at_ns: int) -> boo
     """A KRaft controller holds ``/controller`` that was killed or ended after it had claimed it."""
     held = held_in(claim)
     name = f"controller-{held.get('brokerid')}" if held.get("kraftControllerEpoch", -1) >= 0 else None
-    ends = history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED)
+    ends = history.of(NodeStopped, NodeDied)
     return any(event.node == name and claim.at_ns <= event.at_ns <= at_ns for event in ends)
 
 

@@ -8,7 +8,8 @@ from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import after_last, log_of
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Verdict
@@ -62,7 +63,7 @@ def _with_other_expiries(expected: Mapping[str, object], observed: Mapping[str, 
 
 
 def _was_not_notified(history: History, broker: str, at_ns: int) -> bool:
-    starts = [each for each in history.of(EventKind.NODE_STARTED) if each.node == broker and each.at_ns < at_ns]
+    starts = [each for each in history.of(NodeStarted) if each.node == broker and each.at_ns < at_ns]
     log = log_of(history, broker)
     has_started = re.search(_STARTED, log) is not None
     in_zookeeper_mode = bool(starts) and starts[-1].data.get("mode") == "zookeeper"

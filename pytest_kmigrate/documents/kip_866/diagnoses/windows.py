@@ -11,7 +11,10 @@ from pytest_kmigrate.checkers.metadata.wrong import Wrong
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims, position_set
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.model.document import Window
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History, Transaction
 
 _OF_ONE_ZNODE = ("topics", "configs", "quotas", "scram")
@@ -43,8 +46,8 @@ def unwritten(history: History) -> list[Window]:
 
 def _made_ns(history: History, before_ns: int, written_ns: int) -> int:
     """When a write was made: the first one that was seen since a fault began may be older than the fault."""
-    healed = {each.data["fault_id"]: each.at_ns for each in history.of(EventKind.FAULT_HEALED)}
-    applied = [each for each in history.of(EventKind.FAULT_APPLIED) if before_ns < each.at_ns <= written_ns]
+    healed = {each.data["fault_id"]: each.at_ns for each in history.of(FaultHealed)}
+    applied = [each for each in history.of(FaultApplied) if before_ns < each.at_ns <= written_ns]
     ended = [(each.at_ns, healed.get(each.data["fault_id"], written_ns)) for each in applied]
     return min([began for began, end in ended if written_ns <= end + _SEEN_WITHIN_NS], default=written_ns)
 
@@ -74,7 +77,7 @@ def until_the_takeover(history: History) -> list[Window]:
 def are_within(history: History, subjects: Iterable[object], windows: Iterable[Window]) -> bool:
     """Whether each subject that was changed at all was changed last in one of the windows."""
     last: dict[object, int] = {}
-    for event in history.of(EventKind.METADATA_CHANGE):
+    for event in history.of(MetadataChanged):
         if not has_failed(event):
             last[event.data.get("subject")] = changed_ns(event)
     spans = list(windows)
@@ -91,7 +94,7 @@ def loaded_and_synced(history: History, written: Transaction, *changes: Event) -
     if claim is None or not claim.is_kraft or not _is_of_the_sync(history, claim, written):
         return False
     name = f"controller-{claim.controller}"
-    starts = [each for each in history.of(EventKind.NODE_STARTED) if each.node == name]
+    starts = [each for each in history.of(NodeStarted) if each.node == name]
     before = [each for each in starts if each.at_ns <= claim.transaction.at_ns]
     return bool(before) and all(_has_loaded(before[-1], each, claim) for each in changes)
 

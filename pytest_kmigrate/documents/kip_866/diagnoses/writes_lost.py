@@ -12,7 +12,9 @@ from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import PHASE, EventKind
+from pytest_kmigrate.model.event import PHASE
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -75,7 +77,7 @@ def _of_topics_ns(history: History, wrong: Wrong, label: str) -> list[int]:
     """
     acknowledged = {
         (each.data["change"], each.data["subject"]): changed_ns(each)
-        for each in history.of(EventKind.METADATA_CHANGE)
+        for each in history.of(MetadataChanged)
         if each.data["outcome"] == "ok"
     }
     causes = [_cause(history, wrong, label, *place) for place in wrong.places]
@@ -117,7 +119,7 @@ def _are_of_the_end(history: History, wrong: Wrong) -> bool:
 
 def _expired_ns(history: History) -> list[int]:
     """When the session of a KRaft controller was expired."""
-    began = history.of(EventKind.FAULT_BEGAN)
+    began = history.of(FaultBegan)
     expiries = {each.data["fault_id"] for each in began if str(each.data["fault"]).startswith("expire-session(")}
-    applied = [each for each in history.of(EventKind.FAULT_APPLIED) if each.data["fault_id"] in expiries]
+    applied = [each for each in history.of(FaultApplied) if each.data["fault_id"] in expiries]
     return [each.at_ns for each in applied if any(node.startswith("controller-") for node in targets_of(each))]

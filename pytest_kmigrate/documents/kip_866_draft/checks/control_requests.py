@@ -7,7 +7,9 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged
+from pytest_kmigrate.model.events.workloads import ControlRequestReceived
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -27,7 +29,7 @@ _FOLLOWS_NS = 10_000_000_000
 @checker(
     *(row for row, _ in _VERSIONS.values()),
     *(_ONLY_KRAFT, _MINUS_ONE, _ALL, _LEARNT),
-    in_every_run=lambda history: bool(history.of(EventKind.CONTROL_REQUEST)),
+    in_every_run=lambda history: bool(history.of(ControlRequestReceived)),
     anomaly="control request unlike the draft",
 )
 def control_requests_are_those_of_the_draft(history: History) -> Verdict:
@@ -39,7 +41,7 @@ def control_requests_are_those_of_the_draft(history: History) -> Verdict:
     rows = ByRequirement(
         "control_requests_are_those_of_the_draft", *control_requests_are_those_of_the_draft.requirements
     )
-    received = history.of(EventKind.CONTROL_REQUEST)
+    received = history.of(ControlRequestReceived)
     with_id = set[str]()
     for event in received:
         _judge_layout(history, rows, event)
@@ -96,7 +98,7 @@ def _judge_sender(history: History, rows: ByRequirement, event: Event) -> None:
 
 def _possible(history: History, event: Event) -> set[str]:
     """Who was active, or just before; and who becomes so in a moment, since the observer may be late."""
-    active = history.of(EventKind.ACTIVE_CONTROLLER)
+    active = history.of(ActiveControllerChanged)
     near = [each for each in active if abs(each.at_ns - event.at_ns) <= _FOLLOWS_NS]
     former = [each for each in active if each.at_ns < event.at_ns - _FOLLOWS_NS]
     return {str(each.data["controller"]) for each in (*near, *former[-1:])}

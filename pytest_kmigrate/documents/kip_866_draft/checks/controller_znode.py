@@ -15,7 +15,8 @@ from pytest_kmigrate.documents.kip_866.crash_points import LONG_BEFORE_THE_CLAIM
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.faults import FaultBegan
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -95,7 +96,7 @@ def _judge_leaders(history: History, rows: ByRequirement, by_kraft: Sequence[Zno
 
 def _changed(history: History) -> Iterator[tuple[Event, int]]:
     """When a test put content into the znode that has another isKRaft, or none; and when it put in what came next."""
-    put = [each for each in history.of(EventKind.FAULT_BEGAN) if each.data.get("fault") == _TAMPERED]
+    put = [each for each in history.of(FaultBegan) if each.data.get("fault") == _TAMPERED]
     ends = [*(each.at_ns for each in put[1:]), history.end_ns] if put else []
     for event, to_ns in zip(put, ends, strict=True):
         before = [each for each in history.znodes if _is_of(each) and each.at_ns < event.at_ns]

@@ -8,7 +8,8 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import Started, last_start
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.nodes import NodeReconfigured, RequestsReported
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -20,7 +21,7 @@ _NOT_READY, _READY = 0, 1
 
 @checker(
     *(_VERSION, _VALUES, _CONTROLLERS),
-    in_every_run=lambda history: bool(history.of(EventKind.NODE_REQUESTS)),
+    in_every_run=lambda history: bool(history.of(RequestsReported)),
     anomaly="readiness unlike the draft",
     needs=[Capability.REQUESTS],
 )
@@ -31,7 +32,7 @@ def readiness_is_that_of_the_draft(history: History) -> Verdict:
     whether version 3 has the field.
     """
     rows = ByRequirement("readiness_is_that_of_the_draft", _VERSION, _VALUES, _CONTROLLERS)
-    answers = history.of(EventKind.NODE_REQUESTS)
+    answers = history.of(RequestsReported)
     for event in answers:
         node, sent = last_start(history, event), _sent(event)
         if node is not None and node.role == "broker":
@@ -87,7 +88,7 @@ def _judge_value(
 def _has_zookeeper(history: History, at: Event) -> bool:
     """Whether the node was last configured with the address of ZooKeeper."""
     found = False
-    for event in history.of(EventKind.NODE_RECONFIGURED):
+    for event in history.of(NodeReconfigured):
         changed = event.data.get("changed")
         if event.node == at.node and event.seq < at.seq and isinstance(changed, Mapping):
             found = changed.get("zookeeper.connect") is not None if "zookeeper.connect" in changed else found

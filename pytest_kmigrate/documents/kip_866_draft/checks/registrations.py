@@ -6,7 +6,8 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.workloads import RegistrationReceived
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -15,13 +16,13 @@ _ROW, _FIELD, _FEATURE, _READY = "K866D-REG-features", "ZkMigrationReady", "meta
 
 @checker(
     _ROW,
-    in_every_run=lambda history: bool(history.of(EventKind.REGISTRATION)),
+    in_every_run=lambda history: bool(history.of(RegistrationReceived)),
     anomaly="registration unlike the draft",
 )
 def registrations_are_those_of_the_draft(history: History) -> Verdict:
     """A broker registers in version 1 with the tagged ZkMigrationReady, 1, and one level of metadata.version."""
     rows = ByRequirement("registrations_are_those_of_the_draft", _ROW)
-    received = history.of(EventKind.REGISTRATION)
+    received = history.of(RegistrationReceived)
     for event in received:
         wrong = list(_wrong(event))
         rows.looked_at(_ROW, int(not wrong))

@@ -10,7 +10,7 @@ from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import F
 from pytest_kmigrate.documents.kip_866_draft.checks.states import has_phases
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -51,7 +51,7 @@ def _asked(history: History) -> Iterator[tuple[list[Sample], list[Sample]]]:
 
 
 def _is_too_old(history: History, sample: Sample) -> bool:
-    started = [e for e in history.of(EventKind.NODE_STARTED) if e.node == sample.node and e.at_ns <= sample.at_ns]
+    started = [e for e in history.of(NodeStarted) if e.node == sample.node and e.at_ns <= sample.at_ns]
     return bool(started) and is_before(str(started[-1].data["kafka"]), _FIRST_TO_MIGRATE)
 
 

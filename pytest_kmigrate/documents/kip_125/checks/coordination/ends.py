@@ -4,7 +4,7 @@ from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import has_members
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import MemberEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, violates
 
@@ -13,7 +13,7 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive,
 def members_end_only_when_asked(history: History) -> Verdict:
     """No member dies of itself, and each that is asked to stop ends in order and in time."""
     name = "members_end_only_when_asked"
-    ends = history.of(EventKind.MEMBER_ENDED)
+    ends = history.of(MemberEnded)
     if not ends:
         return inconclusive(name, Kind.VACUOUS, "no member ended")
     died = [each for each in ends if each.data["how"] == "died"]

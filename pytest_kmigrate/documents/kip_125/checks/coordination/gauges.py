@@ -15,6 +15,7 @@ from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, l
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.members import MemberGauges, MemberPaused, ZnodeWritten
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -34,7 +35,7 @@ _LAG_NS = 1_500_000_000
 
 
 def _has_gauges(history: History) -> bool:
-    return bool(history.of(EventKind.MEMBER_GAUGES))
+    return bool(history.of(MemberGauges))
 
 
 @checker(*_ROWS, in_every_run=_has_gauges)
@@ -47,7 +48,7 @@ def gauges_show_what_members_do(history: History) -> Verdict:
     rows = ByRequirement("gauges_show_what_members_do", *_ROWS)
     known = lives(history)
     reported = 0
-    for event in history.of(EventKind.MEMBER_GAUGES):
+    for event in history.of(MemberGauges):
         life = known.get(client_of(event))
         if life is None or not life.is_migrating:
             continue
@@ -124,10 +125,10 @@ def _quiet_spans(history: History) -> list[tuple[int, int]]:
     """From a change to just before the next one, or before the members end, if they are not close to one another."""
     kinds = (EventKind.MEMBER_MODE, EventKind.MEMBER_ASSIGNED, EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED)
     moved = sorted(happened_ns(event) for event in history.of(*kinds))
-    if history.of(EventKind.MEMBER_PAUSED):
+    if history.of(MemberPaused):
         return []
     moved = [0, *moved]
-    written = [event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN)]
+    written = [event.at_ns for event in history.of(ZnodeWritten)]
     moments = [at - 1 for at in {*moved, *written}] + [horizon_ns(history)]
     found = [(moved[bisect_right(moved, at) - 1], at) for at in sorted(moments)]
     return [(since, at) for since, at in found if since < at - _LAG_NS]
@@ -135,7 +136,7 @@ def _quiet_spans(history: History) -> list[tuple[int, int]]:
 
 def _gauges_in(history: History, client: int, since_ns: int, at_ns: int) -> dict[str, float]:
     """What a member reported last in a span; nothing of one that the machine did not let do anything in it."""
-    reports = (event for event in history.of(EventKind.MEMBER_GAUGES) if client_of(event) == client)
+    reports = (event for event in history.of(MemberGauges) if client_of(event) == client)
     mine = [event for event in reports if since_ns <= happened_ns(event) <= at_ns]
     found = mine[-1].data["gauges"] if mine else {}
     return dict(found) if isinstance(found, dict) else {}

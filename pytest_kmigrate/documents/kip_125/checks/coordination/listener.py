@@ -12,7 +12,8 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.members import MemberAssigned, MemberReported
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind
 from pytest_kmigrate.model.verdict import Verdict
@@ -34,7 +35,7 @@ class _Call:
 
 
 def _has_listeners(history: History) -> bool:
-    return any(event.data["what"] == _STARTING for event in history.of(EventKind.MEMBER_REPORTED))
+    return any(event.data["what"] == _STARTING for event in history.of(MemberReported))
 
 
 @checker(_RELEASE, _START, in_every_run=_has_listeners)
@@ -138,14 +139,14 @@ def _owned_next(history: History, client: int, at_ns: int) -> set[Partition]:
 
 def _assigned_near(history: History, client: int, at_ns: int) -> list[set[Partition]]:
     """What Kafka had assigned to a member at about this time, and what it assigned next."""
-    mine = [event for event in history.of(EventKind.MEMBER_ASSIGNED) if client_of(event) == client]
+    mine = [event for event in history.of(MemberAssigned) if client_of(event) == client]
     assigned = [event for event in mine if event.data["what"] == "assigned" and happened_ns(event) <= at_ns + _NEAR_NS]
     return [set(partitions_of(event)) for event in assigned[-2:]] or [set()]
 
 
 def _calls(history: History) -> dict[int, list[_Call]]:
     found: dict[int, list[_Call]] = defaultdict(list)
-    for event in history.of(EventKind.MEMBER_REPORTED):
+    for event in history.of(MemberReported):
         if event.data["what"] == _STARTING:
             call = _Call(client_of(event), happened_ns(event), _threads(event))
             found[call.client].append(call)
@@ -161,7 +162,7 @@ def _threads(event: Event) -> dict[Partition, str]:
 
 def _releases(history: History) -> dict[int, list[tuple[int, set[Partition]]]]:
     found: dict[int, list[tuple[int, set[Partition]]]] = defaultdict(list)
-    for event in history.of(EventKind.MEMBER_REPORTED):
+    for event in history.of(MemberReported):
         content = event.data["content"]
         if event.data["what"] == _RELEASING and isinstance(content, Mapping):
             listed = {(str(each["topic"]), int(each["partition"])) for each in content["partitions"]}

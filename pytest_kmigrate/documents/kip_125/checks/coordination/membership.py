@@ -1,5 +1,7 @@
 """Checks of the embedded consumer's membership: one member of the same group for each connector, that commits."""
 
+from collections.abc import Sequence
+
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
@@ -10,7 +12,9 @@ from pytest_kmigrate.documents.kip_125.evidence.committing import members_of, un
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
 from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, Recorded
+from pytest_kmigrate.model.events.members import GroupDescribed, MemberPaused
+from pytest_kmigrate.model.events.nodes import NodePaused, NodeStopped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Verdict
@@ -26,7 +30,7 @@ _JOINED_NS = 15_000_000_000
 """A member without any decision of the coordinator by then has not joined."""
 
 
-@checker(*_ROWS, in_every_run=lambda history: bool(history.of(EventKind.GROUP_DESCRIBED)))
+@checker(*_ROWS, in_every_run=lambda history: bool(history.of(GroupDescribed)))
 def kafka_members_are_the_connectors(history: History) -> Verdict:
     """A stable group of Kafka has one member for each live connector with migration, whose client id is its id.
 
@@ -34,7 +38,7 @@ def kafka_members_are_the_connectors(history: History) -> Verdict:
     assigned twice. What a connector reports as assigned to it is what the coordinator describes, or soon will be.
     """
     rows = ByRequirement("kafka_members_are_the_connectors", *_ROWS)
-    described = [event for event in history.of(EventKind.GROUP_DESCRIBED) if event.data["state"] == "STABLE"]
+    described = [event for event in history.of(GroupDescribed) if event.data["state"] == "STABLE"]
     count = 0
     for event in described:
         known = [each for each in lives(history).values() if each.began_ns < event.at_ns]
@@ -77,7 +81,7 @@ def _judge(history: History, rows: ByRequirement, event: Event, known: list[Life
             rows.violated(row, timed_violation(history, expected, f"it has {sorted(members)}", event.at_ns))
 
 
-def _informed(history: History, rows: ByRequirement, described: list[Event]) -> None:
+def _informed(history: History, rows: ByRequirement, described: Sequence[Recorded[GroupDescribed]]) -> None:
     """A connector that the coordinator describes with other partitions than it reported, and still does later."""
     for life in (each for each in lives(history).values() if each.is_migrating):
         mine = [event for event in described if life.consumer_id in members_of(event)]
@@ -117,11 +121,11 @@ def commits_are_those_of_members(history: History) -> Verdict:
     out.
     """
     rows = ByRequirement("commits_are_those_of_members", _COMMIT)
-    stood_still = {event.data["member"] for event in history.of(EventKind.MEMBER_PAUSED)}
+    stood_still = {event.data["member"] for event in history.of(MemberPaused)}
     known = lives(history).values()
     migrating = {each.client for each in known if each.is_migrating and each.member not in stood_still}
     commits = history.operations.of(OperationKind.COMMIT)
-    down = history.of(EventKind.NODE_STOPPED, EventKind.NODE_PAUSED)
+    down = history.of(NodeStopped, NodePaused)
     lost_ns = min((event.at_ns for event in down if str(event.node).startswith("broker")), default=FOREVER)
     foreign = 0
     for row in range(len(commits)):

@@ -15,7 +15,7 @@ from pytest_kmigrate.documents.kip_125.evidence.lives import has_members, horizo
 from pytest_kmigrate.documents.kip_125.evidence.modes import changes
 from pytest_kmigrate.documents.kip_125.kinds import SESSION_S
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import MemberAssigned
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -124,7 +124,7 @@ def no_needless_release(history: History) -> Verdict:
 def _has_a_reason(history: History, before: Span, after: Span, until_ns: int) -> bool:
     decided = [
         event
-        for event in history.of(EventKind.MEMBER_ASSIGNED)
+        for event in history.of(MemberAssigned)
         if client_of(event) == before.client and before.ended_ns - _SOON_NS <= happened_ns(event) <= after.began_ns
     ]
     was_cut = any(

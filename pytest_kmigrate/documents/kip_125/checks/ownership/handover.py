@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import MemberAssigned, MemberPaused
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -60,9 +60,9 @@ def _is_taken(history: History, life: Life, before: Span, at_ns: int) -> bool:
     """Whether a member was asked to release a partition: it may report that later than the next owner began."""
     if not (life.is_migrating and before.is_orderly and modes_at(history, at_ns).get(life.client) == KAFKA):
         return False
-    mine = [event for event in history.of(EventKind.MEMBER_ASSIGNED) if client_of(event) == life.client]
+    mine = [event for event in history.of(MemberAssigned) if client_of(event) == life.client]
     decided = [event for event in mine if before.began_ns < happened_ns(event) <= before.ended_ns]
-    paused = [event for event in history.of(EventKind.MEMBER_PAUSED) if event.data["member"] == life.member]
+    paused = [event for event in history.of(MemberPaused) if event.data["member"] == life.member]
     stood_still = any(before.began_ns < event.at_ns <= before.ended_ns for event in paused)
     if not decided or stood_still or any(event.data["what"] == "lost" for event in decided):
         return False

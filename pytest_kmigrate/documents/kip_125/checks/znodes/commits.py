@@ -12,7 +12,8 @@ from pytest_kmigrate.documents.kip_125.evidence.writes import EVIDENCE, OFFSET, 
 from pytest_kmigrate.documents.kip_125.kinds import COMMIT_EVERY_S
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import MemberOwns
+from pytest_kmigrate.model.events.nodes import NodePaused, NodeResumed
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Verdict
@@ -85,10 +86,10 @@ def _committed(taken: Mapping[tuple[int, int, int], int], place: tuple[int, int]
 
 def _stood_still(history: History) -> list[tuple[int, int]]:
     """When a broker stood still."""
-    resumed = [event for event in history.of(EventKind.NODE_RESUMED) if str(event.node).startswith("broker")]
+    resumed = [event for event in history.of(NodeResumed) if str(event.node).startswith("broker")]
     return [
         (event.at_ns, min((each.at_ns for each in resumed if each.at_ns > event.at_ns), default=FOREVER))
-        for event in history.of(EventKind.NODE_PAUSED)
+        for event in history.of(NodePaused)
         if str(event.node).startswith("broker")
     ]
 
@@ -108,6 +109,6 @@ def _begun(history: History) -> set[tuple[int, int, int]]:
     """Client, partition and offset of each beginning of ownership."""
     return {
         (client_of(event), int(number), int(position))
-        for event in history.of(EventKind.MEMBER_OWNS)
+        for event in history.of(MemberOwns)
         for _, number, position in event.data["partitions"]  # type: ignore[attr-defined]
     }

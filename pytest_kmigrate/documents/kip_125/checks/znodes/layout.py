@@ -10,7 +10,7 @@ from pytest_kmigrate.documents.kip_125.evidence.writes import EVIDENCE, OFFSET, 
 from pytest_kmigrate.documents.kip_125.kinds import MIGRATING, MODE, OWNERS, ROOT
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import MemberPaused, ZnodeWritten
 from pytest_kmigrate.model.history import History, Transaction
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -57,7 +57,7 @@ def members_write_only_their_places(history: History) -> Verdict:
         rows.looked_at(_PARENT, count)
         rows.looked_at(_VALUES, count)
         # A member has a reason to write it only where the mode and the members disagree, or the mode changes.
-        rows.looked_at(_READ_ONLY, len(history.of(EventKind.ZNODE_WRITTEN)))
+        rows.looked_at(_READ_ONLY, len(history.of(ZnodeWritten)))
     text = f"{counted(count, 'change')} of the group's znodes by members, none of the mode"
     return rows.verdict(text, "no member with migration wrote to ZooKeeper")
 
@@ -94,7 +94,7 @@ def zookeeper_offsets_never_run_backwards(history: History) -> Verdict:
     cannot be guarded while ZooKeeper decides, as the broker does not look at assignments; its next commit mends that.
     """
     rows = ByRequirement("zookeeper_offsets_never_run_backwards", _BACK)
-    has_paused = bool(history.of(EventKind.MEMBER_PAUSED))
+    has_paused = bool(history.of(MemberPaused))
     last: dict[str, int] = {}
     count = 0
     for each, write in group_writes(history):

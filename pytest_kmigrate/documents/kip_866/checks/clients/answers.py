@@ -7,6 +7,8 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in, since_co
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brokers_at
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import ClientMetadata, History
 
 Span = tuple[int, int]
@@ -112,9 +114,9 @@ def _disturbances(history: History) -> list[Span]:
 
 
 def _faults(history: History) -> Iterable[Span]:
-    targets = {e.data.get("fault_id"): targets_of(e) for e in history.of(EventKind.FAULT_APPLIED)}
-    healed = {e.data.get("fault_id"): e.at_ns + _CALM_NS for e in history.of(EventKind.FAULT_HEALED)}
-    for began in history.of(EventKind.FAULT_BEGAN):
+    targets = {e.data.get("fault_id"): targets_of(e) for e in history.of(FaultApplied)}
+    healed = {e.data.get("fault_id"): e.at_ns + _CALM_NS for e in history.of(FaultHealed)}
+    for began in history.of(FaultBegan):
         fault_id = began.data.get("fault_id")
         hit = targets.get(fault_id, set())
         is_of_brokers = bool(hit) and all(each.startswith("broker-") for each in hit)
@@ -137,7 +139,7 @@ def _nodes_away(history: History) -> Iterable[Span]:
 
 def _without_controller(history: History) -> Iterable[Span]:
     since_ns: int | None = None
-    for event in history.of(EventKind.ACTIVE_CONTROLLER):
+    for event in history.of(ActiveControllerChanged):
         if event.data.get("controller") is None:
             since_ns = event.at_ns if since_ns is None else since_ns
         elif since_ns is not None:

@@ -8,7 +8,8 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.workloads import ControlRequestReceived
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -25,7 +26,7 @@ _ROWS = (_TRUE, _FALSE, _FULL, *(row for row, _ in _VERSIONS.values()))
 
 @checker(
     *_ROWS,
-    in_every_run=lambda history: bool(history.of(EventKind.CONTROL_REQUEST)),
+    in_every_run=lambda history: bool(history.of(ControlRequestReceived)),
     anomaly="wrong control request",
 )
 def control_requests_are_right(history: History) -> Verdict:
@@ -35,7 +36,7 @@ def control_requests_are_right(history: History) -> Verdict:
     Tagged fields are not judged: a flexible version may gain some at any time (KIP-482).
     """
     rows = ByRequirement("control_requests_are_right", *_ROWS)
-    received = history.of(EventKind.CONTROL_REQUEST)
+    received = history.of(ControlRequestReceived)
     controllers = controller_ids(history)
     for event in received:
         is_of_kraft = event.data["controller_id"] in controllers

@@ -7,7 +7,7 @@ from pytest_kmigrate.checkers.metadata.acknowledged import Lost, looked_for
 from pytest_kmigrate.documents.kip_866.checks.settled import LOG, Settled, first_logs_in_dual_write, takeover_ns
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.evidence import ImagesSettled
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -24,7 +24,7 @@ _ROWS = {
 
 @checker(
     *dict.fromkeys(_ROWS.values()),
-    in_every_run=lambda history: bool(history.of(EventKind.SETTLED)),
+    in_every_run=lambda history: bool(history.of(ImagesSettled)),
     anomaly="lost in the copy",
     needs=[Capability.METADATA_LOG],
 )

@@ -13,6 +13,7 @@ from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeStarted, NodeStopped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -95,7 +96,7 @@ def _down(history: History, at_ns: int) -> list[Event]:
 def _starts_and_ends(history: History) -> list[Event]:
     """Of brokers."""
     by_role = roles(history)
-    events = history.of(EventKind.NODE_STARTED, EventKind.NODE_STOPPED, EventKind.NODE_DIED)
+    events = history.of(NodeStarted, NodeStopped, NodeDied)
     return [event for event in events if by_role.get(str(event.node)) == "broker"]
 
 

@@ -14,6 +14,7 @@ from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND
@@ -36,7 +37,7 @@ _OF_ONE_THING = {
 """Errors about the thing to be changed, which another change may just have made or deleted."""
 
 
-@checker(in_every_run=lambda history: bool(history.of(EventKind.METADATA_CHANGE)), needs=[Capability.CHANGE])
+@checker(in_every_run=lambda history: bool(history.of(MetadataChanged)), needs=[Capability.CHANGE])
 def metadata_changes_stay_accepted(history: History) -> Verdict:
     """A family of metadata that could be changed before the copy can be changed after it.
 
@@ -65,9 +66,7 @@ def metadata_changes_stay_accepted(history: History) -> Verdict:
     return conforms(name, accepted)
 
 
-@checker(
-    _ALL_ADMIN, in_every_run=lambda history: bool(history.of(EventKind.METADATA_CHANGE)), needs=[Capability.CHANGE]
-)
+@checker(_ALL_ADMIN, in_every_run=lambda history: bool(history.of(MetadataChanged)), needs=[Capability.CHANGE])
 def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Verdict:
     """Brokers in ZooKeeper mode have each kind of admin request carried out in dual write: one of each is acknowledged.
 
@@ -78,7 +77,7 @@ def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Ver
     """
     rows = ByRequirement("admin_requests_to_zookeeper_brokers_are_carried_out", _ALL_ADMIN)
     tried = defaultdict[str, list[Event]](list)
-    for event in history.of(EventKind.METADATA_CHANGE):
+    for event in history.of(MetadataChanged):
         if _is_asked_of_zookeeper_brokers(history, event):
             tried[str(event.data["change"])].append(event)
     off = {kind for kind, of in tried.items() if _is_switched_off(history, kind, of)}
@@ -111,7 +110,7 @@ def _is_asked_of_zookeeper_brokers(history: History, event: Event) -> bool:
 
 def _is_switched_off(history: History, kind: str, of: list[Event]) -> bool:
     """Whether the cluster has nothing of the kind: each change was refused for that, and none was ever made."""
-    same = (each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("change") == kind)
+    same = (each for each in history.of(MetadataChanged) if each.data.get("change") == kind)
     return {_error(each) for each in of} <= _SWITCHED_OFF and not any(map(_is_ok, same))
 
 
@@ -122,7 +121,7 @@ def _is_no_accident(of: list[Event]) -> bool:
 
 def _tried(history: History, since_ns: int) -> dict[str, list[Event]]:
     """By family that was changed before the copy: the answered changes of quiet times after it."""
-    changes = history.of(EventKind.METADATA_CHANGE)
+    changes = history.of(MetadataChanged)
     before = {family for event in changes if event.at_ns < since_ns and _is_ok(event) for family in families_of(event)}
     tried = defaultdict[str, list[Event]](list)
     for event in changes:

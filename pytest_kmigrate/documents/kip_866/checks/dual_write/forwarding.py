@@ -8,7 +8,7 @@ from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, LOG, Settled, dual_write_ns, settled_images
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.evidence import ImagesSettled
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -16,7 +16,7 @@ _FORWARDED, _TOLD = "K866-FWD-create-topic", "K866-RPC-umr-on-change"
 
 
 def _has_settled(history: History) -> bool:
-    return bool(history.of(EventKind.SETTLED))
+    return bool(history.of(ImagesSettled))
 
 
 @checker(_FORWARDED, in_every_run=_has_settled, anomaly="change not forwarded", needs=[Capability.METADATA_LOG])

@@ -18,7 +18,8 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGR
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import PHASE, EventKind
+from pytest_kmigrate.model.event import PHASE
+from pytest_kmigrate.model.events.evidence import ImagesSettled
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -47,7 +48,7 @@ _ISR_FIELDS = ("isr", "leader", "leader_epoch")
     _BROKER_CONFIG,
     *_OF_FAMILY.values(),
     _UNTIL_FINALIZED,
-    in_every_run=lambda history: bool(history.of(EventKind.SETTLED)),
+    in_every_run=lambda history: bool(history.of(ImagesSettled)),
     anomaly="ZooKeeper unlike the log",
     needs=[Capability.METADATA_LOG, Capability.ZNODES],
 )

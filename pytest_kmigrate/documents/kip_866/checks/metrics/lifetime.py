@@ -11,7 +11,8 @@ from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import F
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import PHASE, EventKind
+from pytest_kmigrate.model.event import PHASE
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -47,7 +48,7 @@ def _after_finalization(history: History) -> Iterator[Sample]:
     if not finalized:
         return
     over_ns = finalized[-1] + _OVER_NS
-    started = history.of(EventKind.NODE_STARTED)
+    started = history.of(NodeStarted)
     for samples in processes(history, "controller"):
         began = [e.at_ns for e in started if e.node == samples[0].node and e.at_ns <= samples[0].at_ns]
         is_new = bool(began) and began[-1] > _last_ns(history, Phase.ALL_KRAFT, finalized[-1])

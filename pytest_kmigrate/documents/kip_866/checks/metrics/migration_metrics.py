@@ -14,7 +14,8 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGR
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
@@ -118,15 +119,15 @@ class _Outage:
 def _outages(history: History) -> Iterator[_Outage]:
     by_role = roles(history)
     ensemble = {node for node, role in by_role.items() if role == "zookeeper"}
-    healed_ns = {event.data["fault_id"]: event.at_ns for event in history.of(EventKind.FAULT_HEALED)}
-    for event in history.of(EventKind.FAULT_APPLIED):
+    healed_ns = {event.data["fault_id"]: event.at_ns for event in history.of(FaultHealed)}
+    for event in history.of(FaultApplied):
         targets, ended_ns = targets_of(event), healed_ns.get(event.data["fault_id"])
         if not ensemble or not ensemble <= targets or ended_ns is None:
             continue
         began_ns = event.at_ns + _NEAR_NS  # what was under way has ended, and was seen
         written_ns, claimed_ns = (_last_change_ns(history, path, ended_ns) for path in (MIGRATION, CONTROLLER))
         # Without ZooKeeper no node can claim /controller; the observer reports such a take-over.
-        is_taken_over = any(event.at_ns <= each.at_ns < ended_ns for each in history.of(EventKind.ACTIVE_CONTROLLER))
+        is_taken_over = any(event.at_ns <= each.at_ns < ended_ns for each in history.of(ActiveControllerChanged))
         # Who has not written to ZooKeeper yet since it took over reports no lag, whatever there is.
         if claimed_ns < written_ns <= began_ns and not is_taken_over:
             yield _Outage(began_ns, ended_ns, frozenset(targets - ensemble))

@@ -12,6 +12,7 @@ from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.events.nodes import IdentityRead, NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -36,7 +37,7 @@ class _Seen:
 
 
 def _has_identities(history: History) -> bool:
-    return bool(history.of(EventKind.NODE_IDENTITY))
+    return bool(history.of(IdentityRead))
 
 
 @checker(_V0, _V1, _KEPT, _AFTER, in_every_run=_has_identities, anomaly="identity changed", needs=[Capability.IDENTITY])
@@ -59,7 +60,7 @@ def node_identity_stays(history: History) -> Verdict:
             seen.is_starting = False
         elif event.kind is EventKind.NODE_IDENTITY:
             _judge_change(history, rows, event, seen)
-    count = len(history.of(EventKind.NODE_IDENTITY))
+    count = len(history.of(IdentityRead))
     text = f"{_FILE} was read {counted(count, 'time')}, and is as it has to be"
     return rows.verdict(text, f"no {_FILE} was read of a node that started in KRaft mode or migrated")
 
@@ -103,7 +104,7 @@ def _judge_change(history: History, rows: ByRequirement, event: Event, seen: _Se
 
 def _is_migrating(history: History, event: Event) -> bool:
     """Whether controllers had been started, so that a broker may have been given something to do with them."""
-    started = history.of(EventKind.NODE_STARTED)
+    started = history.of(NodeStarted)
     return any(each.data.get("role") == "controller" and each.seq < event.seq for each in started)
 
 

@@ -9,7 +9,8 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import Started, last_start
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.nodes import RequestsReported
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -20,7 +21,7 @@ _CONTROL = {"4": ("LeaderAndIsr", 6), "5": ("StopReplica", 3), "6": ("UpdateMeta
 
 
 def _has_requests(history: History) -> bool:
-    return bool(history.of(EventKind.NODE_REQUESTS))
+    return bool(history.of(RequestsReported))
 
 
 @checker(
@@ -38,7 +39,7 @@ def readiness_is_told_by_controllers_only(history: History) -> Verdict:
     before KIP-866: one that they do not announce they cannot take. What they announce proves nothing; a test sends it.
     """
     rows = ByRequirement("readiness_is_told_by_controllers_only", _READY, _ONLY_ZOOKEEPER, _OLD)
-    answers = history.of(EventKind.NODE_REQUESTS)
+    answers = history.of(RequestsReported)
     for event in answers:
         node = last_start(history, event)
         if node is not None:

@@ -11,6 +11,7 @@ from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import RequestsReported
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Kind, Verdict
@@ -29,7 +30,7 @@ _EDGES = (
 
 
 def _is_reported(history: History) -> bool:
-    return any(event.data.get("is_ready_to_migrate") is True for event in history.of(EventKind.NODE_REQUESTS))
+    return any(event.data.get("is_ready_to_migrate") is True for event in history.of(RequestsReported))
 
 
 @checker(

@@ -14,8 +14,8 @@ from pytest_kmigrate.checkers.evidence.stretches import stretches
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION, ROLL_TO_KRAFT
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.evidence import READING_BACK
+from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.model.verdict import Kind, Verdict
@@ -31,7 +31,7 @@ _Spans = Sequence[tuple[int, int]]
 @checker(
     _ALWAYS,
     _BROKERS,
-    in_every_run=lambda history: bool(history.of(EventKind.STEP_BEGAN)),
+    in_every_run=lambda history: bool(history.of(StepBegan)),
     anomaly="partition without writes",
     doubt=READING_BACK,
 )
@@ -66,8 +66,8 @@ def partitions_stay_available(history: History) -> Verdict:
 
 def _steps(history: History) -> Iterator[tuple[str, int, int]]:
     """Name, begin and end of each step; one that was never seen to end lasted to the end of the run."""
-    ended = history.of(EventKind.STEP_ENDED)
-    for began in history.of(EventKind.STEP_BEGAN):
+    ended = history.of(StepEnded)
+    for began in history.of(StepBegan):
         name = str(began.data.get("step"))
         ends = (each.at_ns for each in ended if each.data.get("step") == name and each.seq > began.seq)
         yield name, began.at_ns, next(ends, history.end_ns)

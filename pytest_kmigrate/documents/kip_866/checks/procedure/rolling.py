@@ -20,6 +20,7 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.shutdowns import (
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Kind, Verdict
@@ -115,9 +116,9 @@ def _waited_ns(history: History, from_ns: int, to_ns: int) -> dict[str, int]:
 
 def _starts_in_kraft_mode(history: History) -> Iterator[Event]:
     """Of brokers that were in ZooKeeper mode before, while the others are up in whichever mode."""
-    for event in history.of(EventKind.NODE_STARTED):
+    for event in history.of(NodeStarted):
         others = [each for each in brokers_at(history, event.at_ns) if each.name != event.node]
-        ran = [e for e in history.of(EventKind.NODE_STARTED) if e.node == event.node and e.seq < event.seq]
+        ran = [e for e in history.of(NodeStarted) if e.node == event.node and e.seq < event.seq]
         was_in_zookeeper_mode = bool(ran) and ran[-1].data.get("mode") == "zookeeper"
         are_up = bool(others) and all(each.away_ns is None for each in others)
         if event.data.get("mode") == "kraft" and was_in_zookeeper_mode and are_up:
@@ -125,7 +126,7 @@ def _starts_in_kraft_mode(history: History) -> Iterator[Event]:
 
 
 def _judge_start(history: History, rows: ByRequirement, start: Event) -> None:
-    later = history.of(EventKind.NODE_READY, EventKind.NODE_DIED)
+    later = history.of(NodeReady, NodeDied)
     end = next((each for each in later if each.node == start.node and each.seq > start.seq), None)
     if end is None or is_expected_end(history, end) or faults_during(history, start.at_ns, end.at_ns):
         return

@@ -15,7 +15,8 @@ from pytest_kmigrate.documents.kip_866.checks.registration.records import (
     records_of_logs,
 )
 from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.nodes import NodeStopped
 from pytest_kmigrate.model.history import History
 
 
@@ -40,7 +41,7 @@ class InLog:
 def controlled_stops(history: History) -> list[ControlledStop]:
     """All of them, in order, also those that ended by being killed."""
     found = []
-    for event in history.of(EventKind.NODE_STOPPED):
+    for event in history.of(NodeStopped):
         if event.data.get("how") in ("controlled", "hung") and phase_at(history, event.at_ns) in DUAL_WRITE:
             began_ns = event.at_ns - took_ns(event)
             mine = next((each for each in brokers_at(history, began_ns) if each.name == event.node), None)

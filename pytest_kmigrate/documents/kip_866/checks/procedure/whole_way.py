@@ -6,7 +6,9 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import STEPS
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event
+from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -16,7 +18,7 @@ _HAPPY, _BRIDGE = "K866-TEST-happy-path", "K866-PROC-bridge-release"
 @checker(
     _HAPPY,
     _BRIDGE,
-    in_every_run=lambda history: bool(history.of(EventKind.STEP_BEGAN)),
+    in_every_run=lambda history: bool(history.of(StepBegan)),
     anomaly="procedure without its end",
 )
 def documented_steps_end_finalized(history: History) -> Verdict:
@@ -27,7 +29,7 @@ def documented_steps_end_finalized(history: History) -> Verdict:
     """
     rows = ByRequirement("documented_steps_end_finalized", _HAPPY, _BRIDGE)
     names = [step.name for step in STEPS]
-    ended = [each for each in history.of(EventKind.STEP_ENDED) if each.data.get("step") in names]
+    ended = [each for each in history.of(StepEnded) if each.data.get("step") in names]
     done = {str(each.data.get("step")) for each in ended if each.data.get("outcome") == "done"}
     finalized = [each for each in history.states(PHASE) if each.data.get("state") == Phase.FINALIZED.name]
     for failed in (each for each in ended if each.data.get("outcome") == "failed"):
@@ -36,7 +38,7 @@ def documented_steps_end_finalized(history: History) -> Verdict:
             _violated(history, rows, failed, f"{failed.data.get('step')} is done", observed)
     if done == set(names) and finalized:
         rows.looked_at(_HAPPY)
-        starts = history.of(EventKind.NODE_STARTED)
+        starts = history.of(NodeStarted)
         software = {(each.data.get("kafka"), each.data.get("digest")) for each in starts}
         rows.looked_at(_BRIDGE, len(software) == 1)
     elif done == set(names) and not faults_during(history, 0, ended[-1].at_ns):

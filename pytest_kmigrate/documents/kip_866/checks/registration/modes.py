@@ -11,7 +11,7 @@ from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brok
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -70,7 +70,7 @@ def _judge(history: History, rows: ByRequirement, log: LogImage, broker: BrokerA
 def _judge_switch(history: History, rows: ByRequirement, before: LogImage, after: LogImage) -> None:
     for broker_id in before.registered.keys() & after.registered.keys():
         name = f"broker-{broker_id}"
-        started = [e for e in history.of(EventKind.NODE_STARTED) if e.node == name and e.at_ns <= after.ended_ns]
+        started = [e for e in history.of(NodeStarted) if e.node == name and e.at_ns <= after.ended_ns]
         # One that was started shortly before the former image may have registered since.
         if any(each.at_ns > before.began_ns - _REGISTERED_NS for each in started):
             continue
@@ -83,7 +83,7 @@ def _judge_switch(history: History, rows: ByRequirement, before: LogImage, after
 
 def _ran_in_zookeeper_mode(history: History, broker: BrokerAt) -> bool:
     started: Sequence[Mapping[str, object]] = [
-        e.data for e in history.of(EventKind.NODE_STARTED) if e.node == broker.name and e.at_ns < broker.started_ns
+        e.data for e in history.of(NodeStarted) if e.node == broker.name and e.at_ns < broker.started_ns
     ]
     return any(each.get("mode") == "zookeeper" for each in started)
 

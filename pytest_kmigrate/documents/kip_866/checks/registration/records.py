@@ -11,7 +11,8 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import SnapshotTaken
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
@@ -93,7 +94,7 @@ def records_are_those_of_the_document(history: History) -> Verdict:
 
 def records_of_logs(history: History) -> Iterator[LogRecords]:
     """Such records of each image, in the order in which the images were taken."""
-    taken = {str(event.data.get("label")): event for event in history.of(EventKind.SNAPSHOT)}
+    taken = {str(event.data.get("label")): event for event in history.of(SnapshotTaken)}
     starts = life_starts_ns(history)
     for label, image in history.images.items():
         if "announced" in image.extra and label in taken:

@@ -5,8 +5,10 @@ from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.moments import faults_during
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.nodes import NodeStarted, NodeWiped
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _ROW = "K866-META-zk-accepts-after-rollback"
@@ -42,16 +44,16 @@ def brokers_start_in_zookeeper_mode_again(history: History) -> Verdict:
     return rows.verdict(text, "no broker that had run in KRaft mode was started in ZooKeeper mode")
 
 
-def _restarts(history: History) -> list[Event]:
+def _restarts(history: History) -> list[Recorded[NodeStarted]]:
     """Starts in ZooKeeper mode of brokers that ran in KRaft mode before, with their disks kept."""
     ran_kraft, found = set[str](), []
-    for event in history.of(EventKind.NODE_STARTED, EventKind.NODE_WIPED):
+    for event in history.of(NodeStarted, NodeWiped):
         node = str(event.node)
-        if event.kind is EventKind.NODE_WIPED:
+        if is_a(event, NodeWiped):
             ran_kraft.discard(node)
-        elif event.data.get("mode") == "kraft":
+        elif is_a(event, NodeStarted) and event.what.mode is BrokerMode.KRAFT:
             ran_kraft.add(node)
-        elif event.data.get("mode") == "zookeeper" and node in ran_kraft:
+        elif is_a(event, NodeStarted) and event.what.mode is BrokerMode.ZOOKEEPER and node in ran_kraft:
             found.append(event)
             ran_kraft.discard(node)
     return found

@@ -13,7 +13,9 @@ from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import F
 from pytest_kmigrate.documents.kip_866.phases import LEGAL_EDGES, MIGRATION_STATE, ZkMigrationState
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.events.steps import StateChanged
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -32,7 +34,7 @@ _CATCHES_UP_NS = 10_000_000_000
 _CLOSE_NS = 1_000_000_000
 """Of looks so close together none misses a state: PRE_MIGRATION takes longer even if every broker is waiting."""
 
-_Reported = tuple[Event, ZkMigrationState]
+_Reported = tuple[Recorded[StateChanged], ZkMigrationState]
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,7 @@ def _told_unseen(move: _Move) -> str:
 
 
 def _incarnation(history: History, event: Event) -> int:
-    started = history.of(EventKind.NODE_STARTED)
+    started = history.of(NodeStarted)
     return sum(1 for each in started if each.node == event.node and each.seq < event.seq)
 
 

@@ -16,7 +16,9 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGR
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import PHASE, EventKind
+from pytest_kmigrate.model.event import PHASE
+from pytest_kmigrate.model.events.evidence import ChecksRequested
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeReconfigured, NodeStarted, NodeStopped
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -70,14 +72,14 @@ def provisioning_leaves_zookeeper_alone(history: History) -> Verdict:
 
 def _provisioned(history: History) -> tuple[int, int]:
     """From the first controller's start to the first claim of one, or to the end of the evidence."""
-    started = [each.at_ns for each in history.of(EventKind.NODE_STARTED) if each.data.get("role") == "controller"]
+    started = [each.at_ns for each in history.of(NodeStarted) if each.data.get("role") == "controller"]
     taken = [each.transaction.at_ns for each in claims(history) if each.is_kraft]
     return (started[0], min(taken, default=_end_ns(history))) if started else (0, 0)
 
 
 def _elsewhere(history: History) -> tuple[str, ...]:
     """Paths below which controllers were sent to look for the cluster, each with its last slash."""
-    changes = [each.data.get("changed") for each in history.of(EventKind.NODE_RECONFIGURED)]
+    changes = [each.data.get("changed") for each in history.of(NodeReconfigured)]
     given = [str(each.get("zookeeper.connect") or "") for each in changes if isinstance(each, Mapping)]
     return tuple(f"/{path}/" for _, slash, path in (each.partition("/") for each in given) if slash)
 
@@ -115,10 +117,10 @@ def zookeeper_is_left_alone_after_finalization(history: History) -> Verdict:
 
 def _zookeeper_used_ns(history: History, since_ns: int) -> int:
     """When ZooKeeper went down, a broker came back to it, or the evidence ends."""
-    ends = [each.at_ns for each in history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED) if _is_zookeeper(each.node)]
+    ends = [each.at_ns for each in history.of(NodeStopped, NodeDied) if _is_zookeeper(each.node)]
     back = [
         each.at_ns
-        for each in history.of(EventKind.NODE_STARTED)
+        for each in history.of(NodeStarted)
         if each.data.get("mode") == "zookeeper" and each.at_ns >= since_ns - _ENDED_NS
     ]
     return min([*ends, *back, _end_ns(history)])
@@ -130,7 +132,7 @@ def _is_zookeeper(node: str | None) -> bool:
 
 def _end_ns(history: History) -> int:
     """When ZooKeeper's log was read, or soon after."""
-    asked = history.of(EventKind.CHECKS)
+    asked = history.of(ChecksRequested)
     return asked[0].at_ns if asked else history.end_ns
 
 

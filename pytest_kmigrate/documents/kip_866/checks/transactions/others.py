@@ -18,7 +18,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
 )
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -67,7 +67,7 @@ class _Copy:
 
 def _changes_tried(history: History, copy: _Copy) -> int:
     """How many changes of metadata clients had asked for while it lasted."""
-    changes = history.of(EventKind.METADATA_CHANGE)
+    changes = history.of(MetadataChanged)
     return sum(began_ns(each) <= copy.ended_ns and each.at_ns >= copy.began_ns for each in changes)
 
 

@@ -22,7 +22,8 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGR
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -140,7 +141,7 @@ def _superseded(history: History, claims: Sequence[_Claim]) -> int:
 
 
 def _ended(history: History) -> list[Event]:
-    return history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED)
+    return history.of(NodeStopped, NodeDied)
 
 
 def _holder(change: ZnodeChange) -> str:

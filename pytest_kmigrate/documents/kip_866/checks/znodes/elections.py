@@ -12,7 +12,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import holds_position
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeDied, NodePaused, NodeStopped
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -111,7 +111,7 @@ def _judge_overwriting(history: History, rows: ByRequirement, claim: _Claim) -> 
 def _lives(history: History, broker: str, from_ns: int, to_ns: int) -> bool:
     if roles(history).get(broker) != "broker":
         return False
-    ends = history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED, EventKind.NODE_PAUSED)
+    ends = history.of(NodeStopped, NodeDied, NodePaused)
     return not any(each.node == broker and from_ns <= each.at_ns <= to_ns for each in ends)
 
 

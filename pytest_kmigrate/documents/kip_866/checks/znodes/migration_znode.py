@@ -11,7 +11,9 @@ from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -83,7 +85,7 @@ def is_given_up_at(history: History, taken_ns: int, seen_within_ns: int = _SEEN_
         return False
     # What came after taken_ns says nothing: a successor writes again.
     written_ns = [each.at_ns for each in history.znodes if each.path == MIGRATION and each.at_ns < taken_ns]
-    taken_over_ns = [each.at_ns for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns < taken_ns]
+    taken_over_ns = [each.at_ns for each in history.of(ActiveControllerChanged) if each.at_ns < taken_ns]
     # A watcher that lost ZooKeeper, too, sees the last write a little later.
     is_still = all(at_ns < there_ns + seen_within_ns for at_ns in written_ns)
     return is_still and all(at_ns < there_ns for at_ns in taken_over_ns) and taken_ns > there_ns + STILL_NS
@@ -91,8 +93,8 @@ def is_given_up_at(history: History, taken_ns: int, seen_within_ns: int = _SEEN_
 
 def _there_again_ns(history: History, taken_ns: int) -> int | None:
     """When a fault of it was healed last, or left a majority of its servers; None: there was none, or it is away."""
-    touched = [event for event in history.of(EventKind.FAULT_APPLIED) if event.at_ns < taken_ns and _servers_of(event)]
-    healed = [event for event in history.of(EventKind.FAULT_HEALED) if event.at_ns < taken_ns]
+    touched = [event for event in history.of(FaultApplied) if event.at_ns < taken_ns and _servers_of(event)]
+    healed = [event for event in history.of(FaultHealed) if event.at_ns < taken_ns]
     healed_ns = {event.data["fault_id"]: event.at_ns for event in healed}
     away = {each for event in touched if event.data["fault_id"] not in healed_ns for each in _servers_of(event)}
     ensemble = [node for node, role in roles(history).items() if role == "zookeeper"]

@@ -10,7 +10,9 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import loaded_and_synced
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.events.nodes import NodeReady, NodeStarted
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History, Write
 from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.model.verdict import Verdict
@@ -63,11 +65,11 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
 
 def _loaded(history: History, broker: str, last: Event, removals: Sequence[Event]) -> bool:
     """Whether a broker was started last in KRaft mode after a removal, and became ready only after ``last``."""
-    starts = [each for each in history.of(EventKind.NODE_STARTED) if each.node == broker]
+    starts = [each for each in history.of(NodeStarted) if each.node == broker]
     is_loaded = _LOADED in log_of(history, broker)
     if not is_loaded or not starts or starts[-1].data.get("mode") != BrokerMode.KRAFT.value:
         return False
-    ready = [each for each in history.of(EventKind.NODE_READY) if each.node == broker and each.at_ns > starts[-1].at_ns]
+    ready = [each for each in history.of(NodeReady) if each.node == broker and each.at_ns > starts[-1].at_ns]
     was_removed = any(each.at_ns < min(starts[-1].at_ns, began_ns(last)) for each in removals)
     return was_removed and bool(ready) and began_ns(last) < ready[0].at_ns
 
@@ -92,9 +94,12 @@ def _is_without(write: Write, user: str, mechanism: str) -> bool:
     return is_user and isinstance(configs, dict) and mechanism not in configs
 
 
-def _changes_about(history: History, key: str) -> tuple[list[Event], list[Event]]:
+_Changes = list[Recorded[MetadataChanged]]
+
+
+def _changes_about(history: History, key: str) -> tuple[_Changes, _Changes]:
     """The changes of a credential, and the removals of others of its mechanism, as far as they were not refused."""
-    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if not has_failed(each)]
+    changes = [each for each in history.of(MetadataChanged) if not has_failed(each)]
     own = [each for each in changes if each.data.get("subject") == key]
     others = [each for each in changes if _removes(each) and each.data.get("subject") != key]
     mechanism = key.rpartition(":")[2]

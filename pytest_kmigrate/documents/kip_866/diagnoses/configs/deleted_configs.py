@@ -4,7 +4,7 @@ from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import loaded_and_synced
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -33,7 +33,7 @@ def config_of_a_deleted_topic_came_back(history: History, verdict: Verdict) -> b
 
 def _came_back(history: History, topic: str) -> bool:
     subjects, path = (topic, f"{_TOPIC}{topic}"), f"/config/topics/{topic}"
-    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") in subjects]
+    changes = [each for each in history.of(MetadataChanged) if each.data.get("subject") in subjects]
     if not changes or changes[-1].data.get("change") != "delete-topic" or changes[-1].data.get("outcome") != "ok":
         return False
     written = writes_to(history, path)

@@ -7,7 +7,7 @@ from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeStopped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -35,7 +35,7 @@ def _ended_unclean(history: History, node: str) -> bool:
     claimed_ns = [claim.at_ns for claim in kraft_claims(history)]
     began_ns = [
         event.at_ns - int(str(event.data.get("took_ms"))) * 1_000_000
-        for event in history.of(EventKind.NODE_STOPPED)
+        for event in history.of(NodeStopped)
         if event.node == node and event.data.get("how") == "controlled"
     ]
     is_just_after = any(0 <= began - claimed <= _INFORMED_NS for began in began_ns for claimed in claimed_ns)

@@ -15,7 +15,8 @@ from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, settled_images
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
@@ -67,7 +68,7 @@ def leader_without_a_session_never_took_over(history: History, verdict: Verdict)
 
 def _reigns(history: History) -> list[_Reign]:
     """The last reign of each controller whose driver stayed inactive in it."""
-    changes = history.of(EventKind.ACTIVE_CONTROLLER)
+    changes = history.of(ActiveControllerChanged)
     spans = pairwise([*((str(each.node), each.at_ns) for each in changes), ("", history.end_ns)])
     last = {node: _Reign(node, from_ns, to_ns) for (node, from_ns), (_, to_ns) in spans}
     return [
