@@ -12,7 +12,18 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from pytest_kmigrate.cli import attaching, bugs, certificates, clusters, consumers, machine, registers, runs, topologies
+from pytest_kmigrate.cli import (
+    attaching,
+    bugs,
+    certificates,
+    chaos,
+    clusters,
+    consumers,
+    machine,
+    registers,
+    runs,
+    topologies,
+)
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.extras import extras_named
@@ -72,6 +83,7 @@ for _command in (
     registers.register,
 ):
     app.command()(_command)
+app.add_typer(chaos.app, name="chaos")
 app.add_typer(consumers.app, name="consumers")
 app.add_typer(topologies.app, name="topology")
 

@@ -15,6 +15,9 @@ from pytest_kmigrate.model.operations import Operations, no_operations
 SCHEDULE = "schedule"
 """The key of a header's ``extra`` that holds what the run carried out."""
 
+NIGHT = "night"
+"""The key of a header's ``extra`` that holds which line of which night that was."""
+
 EXERCISE = "exercise"
 """The key that holds the patterns of classes of which was recorded what is executed; null if nothing was."""
 

@@ -106,8 +106,10 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
     if not any(is_of_ours(item) for item in items):
         return []
     from pytest_kmigrate.plugin.collecting import under_test
+    from pytest_kmigrate.plugin.scheduling import of_another_harness
 
-    return under_test(config, items)
+    carries_out = any(marks.nearest_mark(item, "schedules") is not None for item in items if is_of_ours(item))
+    return [*under_test(config, items), *(of_another_harness(config) if carries_out else [])]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -40,7 +40,7 @@ from pytest_kmigrate.plugin.outcomes import (
 from pytest_kmigrate.plugin.progress import Progress
 from pytest_kmigrate.plugin.resuming import report_complete_run
 from pytest_kmigrate.plugin.scenes import scene_of, shared_as, shared_by
-from pytest_kmigrate.plugin.scheduling import schedule_of
+from pytest_kmigrate.plugin.scheduling import night_of, schedule_of
 from pytest_kmigrate.recording.sources import digest_of_test
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, SharedCluster, header_of, open_run
@@ -77,6 +77,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
                 conditions_of(item),
                 words_for(item),
                 schedule=data_of(schedule) if schedule is not None else None,
+                night=night_of(item),
             )
             if options.resume:
                 report_complete_run(item, settings.runs, header_of(settings, provider, topology, claim))

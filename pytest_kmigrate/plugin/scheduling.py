@@ -1,5 +1,6 @@
 """Tests that run once for each schedule of a file: their parameters, with the marks that follow from each line."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ import pytest
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.plugin.marks import PREFIX, nearest_mark
 from pytest_kmigrate.plugin.options import options_of
+from pytest_kmigrate.recording.sources import harness_digest
 
 if TYPE_CHECKING:
     from pytest_kmigrate.faults.schedules.reading import Night
@@ -52,6 +54,34 @@ def schedule_of(item: pytest.Item) -> "Schedule | None":
     return found
 
 
+def night_of(item: pytest.Item) -> Mapping[str, object] | None:
+    """Which line of which night a test carries out, and on which machine of how many; None for other files."""
+    schedule, options = schedule_of(item), options_of(item.config)
+    if schedule is None or options.schedules is None:
+        return None
+    night = _read(options.schedules)
+    if not night.header:
+        return None
+    place, machines = options.shard
+    return {
+        "digest": night.header.get("digest"),
+        "seed": night.header.get("seed"),
+        "line": [each.digest for each in night.schedules].index(schedule.digest) + 1,
+        "lines": len(night.schedules),
+        "shard": place,
+        "shards": machines,
+    }
+
+
+def of_another_harness(config: pytest.Config) -> list[str]:
+    """A line about a night that another version of the harness has drawn: its tests are the same."""
+    path = options_of(config).schedules
+    drawn_by = _read(path).header.get("harness") if path is not None else None
+    if drawn_by in (None, harness_digest()):
+        return []
+    return [f"kmigrate: {path}: drawn by another version of the harness ({str(drawn_by)[:12]}); it runs by this one"]
+
+
 def _param(schedule: "Schedule") -> object:
     marks = [getattr(pytest.mark, f"{PREFIX}topology")(schedule.topology)]
     if schedule.starts_at:
@@ -69,7 +99,7 @@ def _read(path: Path) -> "Night":
 
 def _refuse_none(path: Path, night: "Night", profile: str, shard: tuple[int, int]) -> None:
     documents = sorted({each.document for each in night.schedules})
-    if profile not in documents:
+    if profile not in documents or (night.header and documents != [profile]):
         raise pytest.UsageError(
             f"{path}: expected schedules of --kmigrate-profile {profile}; got some of {', '.join(documents)}"
         )

@@ -18,7 +18,7 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.limits import processors
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.history import EXERCISE, SCHEDULE, RunHeader
+from pytest_kmigrate.model.history import EXERCISE, NIGHT, SCHEDULE, RunHeader
 from pytest_kmigrate.model.provider import Artifact, Instruments, Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder, run_id_of
@@ -81,6 +81,8 @@ class Claim:
     """What to call pytest with to run it again; empty: its id."""
     schedule: Mapping[str, object] | None = None
     """What it carries out, if it does: a line of a night, as data."""
+    night: Mapping[str, object] | None = None
+    """Which line of which night that is; None: it is of none."""
     observed: Sequence[str] = ()
     """The command that observes once more, where nothing was tested, and an operator was watched; empty: a test."""
 
@@ -120,6 +122,7 @@ def header_of(
                 EXERCISE: list(settings.watched) or None,
                 "commit": settings.commit,
                 SCHEDULE: dict(claim.schedule) if claim.schedule else None,
+                NIGHT: dict(claim.night) if claim.night else None,
                 "member": list(settings.member),
                 "cold": claim.starts_at is not None and settings.checkpoints is None,
                 "checkpoint": checkpoint.identity if checkpoint else None,

@@ -1,19 +1,19 @@
 """Reads schedules from lines of JSON: every mistake of a line at once, each with its key and what was expected."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
 from pytest_kmigrate.faults.schedules.contradictions import Walkable, contradictions
+from pytest_kmigrate.faults.schedules.header import damages, header_in
 from pytest_kmigrate.faults.schedules.schedule import SCHEMA, Begin, Happening, Moment, Release, Schedule
 from pytest_kmigrate.faults.schedules.spelling import Mistake, fault_of, refuse_others, wrong
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.topology.loading import find, load, shipped
 
 MOST_HAPPENINGS = 8
-_NIGHT = "night"
 LONGEST_S = 600
 MOST_OPERATIONS = 100_000
 _MOST_IDS = 99
@@ -35,17 +35,17 @@ def read_night(path: Path, walkable: Callable[[str], Walkable]) -> Night:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is not text in UTF-8"
         raise WrongUseError(f"{path}: expected a file of schedules, one a line; {reason}") from error
-    header, first = _header(lines)
-    mistakes: list[str] = []
+    found: list[Mistake] = []
+    header, first = header_in(lines, found)
+    mistakes = [f"{path}: line 1: {each}" for each in found]
     schedules = []
     for number, line in enumerate(lines[first:], first + 1):
-        found: list[Mistake] = []
+        found = []
         schedule = schedule_of(line, walkable, found) if line.strip() else None
         mistakes += [f"{path}: line {number}: {each}" for each in found]
         schedules += [schedule] if schedule else []
-    promised = header.get("lines")
-    if not mistakes and isinstance(promised, int) and promised != len(schedules):
-        mistakes.append(f"{path}: line 1: lines: expected {promised} schedules to follow; got {len(schedules)}")
+    if not mistakes:
+        mistakes += [f"{path}: line 1: {each}" for each in damages(header, lines[first:], schedules)]
     if not mistakes and not schedules:
         mistakes.append(f"{path}: expected at least one schedule; got none")
     if mistakes:
@@ -82,15 +82,6 @@ def schedule_of(line: str, walkable: Callable[[str], Walkable], mistakes: list[M
     if len(mistakes) == before:
         mistakes += contradictions(schedule, there)
     return schedule if len(mistakes) == before else None
-
-
-def _header(lines: Sequence[str]) -> tuple[Mapping[str, object], int]:
-    """The first line of a night, if it is one, and where the schedules begin."""
-    try:
-        first = json.loads(lines[0]) if lines else None
-    except ValueError:
-        first = None
-    return (first, 1) if isinstance(first, dict) and _NIGHT in first else ({}, 0)
 
 
 def _document(given: object, walkable: Callable[[str], Walkable], mistakes: list[Mistake]) -> Walkable:

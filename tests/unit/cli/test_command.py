@@ -45,7 +45,7 @@ def test_the_commands_have_their_fixed_names() -> None:
         "doctor", "up", "ps", "logs", "down", "gc", "attach", "fetch", "requirements", "judge", "analyze", "replay",
         "docs", "certify", "verify", "compare", "digest", "register", "bugs",
     }  # fmt: skip
-    assert {group.name for group in app.registered_groups} == {"consumers", "topology"}
+    assert {group.name for group in app.registered_groups} == {"chaos", "consumers", "topology"}
 
 
 def test_help_imports_nothing_heavy() -> None:

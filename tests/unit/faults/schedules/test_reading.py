@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_kmigrate.faults.schedules.contradictions import Walkable
+from pytest_kmigrate.faults.schedules.header import header_of
 from pytest_kmigrate.faults.schedules.reading import read_night, schedule_of
 from pytest_kmigrate.faults.schedules.schedule import Schedule, data_of, line_of, lines_of
 from pytest_kmigrate.faults.schedules.spelling import Mistake
@@ -181,3 +182,25 @@ def test_a_file_that_is_none_is_one_sentence(tmp_path: Path) -> None:
         WrongUseError, match=r"(?s)line 2: the line: expected JSON.*line 3: the line: expected an object"
     ):
         read_night(file, _one)
+
+
+def test_a_damaged_night_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
+    """A line that was changed, one that is missing, a first line with mistakes, lines of another document."""
+    schedule, _ = _read(_data())
+    assert schedule is not None
+    lines = [schedule, schedule.without(1)]
+    header = header_of(lines, document="kip-866", seed=7, space="0" * 64, tables=None, harness="1" * 64)
+    file = tmp_path / "night.jsonl"
+    file.write_text(lines_of(lines, header))
+    assert read_night(file, _one).header["seed"] == 7
+    for damaged, expected in (
+        (lines_of([schedule, schedule], header), "line 1: digest: expected that of the lines that follow"),
+        (lines_of([schedule], header), "line 1: lines: expected 2 schedules to follow; got 1"),
+        (lines_of(lines, {**header, "document": "kip-500"}), "line 1: document: expected the document of every line"),
+        (lines_of(lines, {**header, "harness": "x", "seed": -1}), "(?s)line 1: harness: .*line 1: seed: "),
+        (lines_of(lines, {**header, "sede": 1, "night": 2}), "(?s)line 1: sede: expected no such key.*line 1: night: "),
+        (lines_of(lines, header)[5:], "line 1: the line: expected JSON"),
+    ):
+        file.write_text(damaged)
+        with pytest.raises(WrongUseError, match=expected):
+            read_night(file, _one)

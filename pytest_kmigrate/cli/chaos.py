@@ -1,0 +1,71 @@
+"""``kmigrate chaos``: draws nights of schedules, and shrinks what came out red."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.campaigns.drawing import Drawn
+    from pytest_kmigrate.faults.schedules.space import Space
+
+app = typer.Typer(help="Draw nights of schedules, and shrink what came out red.", no_args_is_help=True)
+
+_LARGEST_SEED = 10**18 - 1
+
+
+@app.command()
+def draw(
+    out: Annotated[Path, typer.Option("--out", help="The file of the night.", metavar="FILE")],
+    *,
+    profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
+    hours: Annotated[float, typer.Option(help="How long the night is.", min=0.01, max=1000)] = 10.0,
+    cores: Annotated[int, typer.Option(help="How many runs go side by side.", min=1, max=1000)] = 2,
+    tables: Annotated[
+        Path | None, typer.Option(help="The tables of a report on earlier nights: they steer this one.", metavar="DIR")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed draws another night.", min=0, max=_LARGEST_SEED)] = 1,
+    provider: Annotated[str, typer.Option(help="What starts the clusters.", metavar="PROVIDER")] = "process",
+) -> None:
+    """Draw the schedules of a night: every cell once, pairs of effects, then what narrows most a second."""
+    from pytest_kmigrate.campaigns.drawing import drawn
+    from pytest_kmigrate.campaigns.knowledge import known_from
+    from pytest_kmigrate.campaigns.steering import NOTHING_KNOWN
+    from pytest_kmigrate.faults.schedules.header import header_of
+    from pytest_kmigrate.faults.schedules.schedule import lines_of
+    from pytest_kmigrate.faults.schedules.space_file import space_of
+    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.providers.choosing import OF_ONE_FILE, STARTING, provider_named
+    from pytest_kmigrate.recording.sources import harness_digest
+    from pytest_kmigrate.running.carrying_out import walkable
+
+    if provider in OF_ONE_FILE:
+        raise WrongUseError(f"--provider: expected one that starts clusters ({', '.join(STARTING)}); got {provider!r}")
+    there = walkable(profile)
+    space = space_of(there, provider_named(provider, lambda _: None).capabilities)
+    known, digest = known_from(tables, profile) if tables is not None else (NOTHING_KNOWN, None)
+    night = drawn(space, there, seed=seed, hours=hours, side_by_side=cores, known=known)
+    if not night.schedules:
+        raise WrongUseError(f"--hours: expected time for one schedule at least; got {hours:g}")
+    header = header_of(
+        night.schedules, document=profile, seed=seed, space=space.digest, tables=digest, harness=harness_digest()
+    )
+    out.write_text(lines_of(night.schedules, header), encoding="utf-8")
+    _report(out, space, night, cores)
+
+
+def _report(out: Path, space: "Space", night: "Drawn", cores: int) -> None:
+    from pytest_kmigrate.cli.console import say
+
+    by_gain = len(night.schedules) - night.swept - night.paired
+    say(
+        f"{out}: {len(night.schedules)} schedules: {night.swept} of the sweep, {night.paired} of pairs of effects, "
+        f"{by_gain} by gain"
+    )
+    say(
+        f"cells: {len(night.cells)} visited of {len(space.cells)} that can be; "
+        f"{len(space.answers) - len(space.cells)} cannot"
+    )
+    say(f"expected: {night.seconds / 3600 / cores:.1f} h, {cores} side by side")
+    for effect, why in space.left_out().items():
+        say(f"left out: {effect}, as {why}")

@@ -1,0 +1,74 @@
+"""The first line of a night: what it was drawn from, and the digest by which a damaged file is found."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_kmigrate.faults.schedules.schedule import Schedule, line_of
+from pytest_kmigrate.faults.schedules.spelling import Mistake, refuse_others, wrong
+
+NIGHT = "night"
+FORMAT = 1
+"""Number of the format of a night."""
+
+_DIGESTS = ("space", "tables", "harness", "digest")
+KEYS = (NIGHT, "document", "seed", *_DIGESTS, "lines")
+_HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
+
+
+def header_of(
+    schedules: Sequence[Schedule], *, document: str, seed: int, space: str, tables: str | None, harness: str
+) -> dict[str, object]:
+    """The first line of a night of these schedules."""
+    return {
+        NIGHT: FORMAT,
+        "document": document,
+        "seed": seed,
+        "space": space,
+        "tables": tables,
+        "harness": harness,
+        "lines": len(schedules),
+        "digest": digest_of([line_of(each) for each in schedules]),
+    }
+
+
+def digest_of(lines: Sequence[str]) -> str:
+    """SHA-256 of the lines of a night behind its first."""
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def header_in(lines: Sequence[str], mistakes: list[Mistake]) -> tuple[Mapping[str, Any], int]:
+    """The first line, if it is one of a night, and where the schedules begin; its mistakes are added."""
+    try:
+        first = json.loads(lines[0]) if lines else None
+    except ValueError:
+        return {}, 0
+    if not isinstance(first, dict) or NIGHT not in first:
+        return {}, 0
+    refuse_others("", first, KEYS, mistakes)
+    if first[NIGHT] != FORMAT:
+        mistakes.append(wrong(NIGHT, str(FORMAT), first[NIGHT]))
+    given = {key: value for key, value in first.items() if value is not None}
+    odd = [key for key in _DIGESTS if key in given and not _HEXADECIMAL.fullmatch(str(given[key]))]
+    mistakes += [wrong(key, "64 hexadecimal digits", first[key]) for key in odd]
+    odd = [key for key in ("seed", "lines") if key in first and not (type(first[key]) is int and first[key] >= 0)]
+    mistakes += [wrong(key, "a whole number from 0 on", first[key]) for key in odd]
+    if not isinstance(first.get("document", ""), str):
+        mistakes.append(wrong("document", "the name of a document", first["document"]))
+    return first, 1
+
+
+def damages(header: Mapping[str, Any], lines: Sequence[str], schedules: Sequence[Schedule]) -> list[Mistake]:
+    """What the first line promises and the file does not hold."""
+    if header.get("lines", len(schedules)) != len(schedules):
+        return [Mistake("lines", f"expected {header['lines']} schedules to follow; got {len(schedules)}")]
+    others = sorted({each.document for each in schedules} - {header.get("document")})
+    if "document" in header and others:
+        return [wrong("document", f"the document of every line ({', '.join(others)})", header["document"])]
+    found = digest_of([each.strip() for each in lines if each.strip()])
+    if header.get("digest") not in (None, found):
+        text = f"expected that of the lines that follow ({found[:12]}); got {str(header['digest'])[:12]}"
+        return [Mistake("digest", f"{text}: the file was changed after it was drawn")]
+    return []

@@ -1,0 +1,63 @@
+"""Facts about tests that run once for each schedule of a file: which lines, and what is refused before the start."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.faults.schedules.header import header_of
+from pytest_kmigrate.faults.schedules.reading import read_night
+from pytest_kmigrate.faults.schedules.schedule import Schedule, lines_of
+from pytest_kmigrate.recording.sources import harness_digest
+from pytest_kmigrate.running.carrying_out import walkable
+from pytest_kmigrate.suites import kip_866
+
+pytestmark = pytest.mark.slow
+
+pytest_plugins = ["pytester"]
+QUIET = ("-p", "no:cacheprovider", "--collect-only", "-q")
+SHIPPED = Path(kip_866.__file__).parent / "schedules.jsonl"
+TEST = 'import pytest\n@pytest.mark.schedules("none.jsonl")\ndef test_schedule(schedule, verify): pass\n'
+
+
+@pytest.fixture
+def lines() -> tuple[Schedule, ...]:
+    """Those that are shipped."""
+    return read_night(SHIPPED, walkable).schedules
+
+
+def _night(pytester: pytest.Pytester, lines: tuple[Schedule, ...], harness: str) -> str:
+    header = header_of(lines, document="kip-866", seed=7, space="0" * 64, tables=None, harness=harness)
+    (pytester.path / "night.jsonl").write_text(lines_of(lines, header))
+    pytester.makepyfile(TEST)
+    return f"--kmigrate-schedules={pytester.path / 'night.jsonl'}"
+
+
+def test_each_machine_has_its_own_lines(pytester: pytest.Pytester, lines: tuple[Schedule, ...]) -> None:
+    """All machines together have every line once."""
+    night = _night(pytester, lines, harness_digest())
+    for place in (1, 2):
+        result = pytester.runpytest_inprocess(*QUIET, night, f"--kmigrate-shard={place}/2")
+        output = result.stdout.str()
+        assert [each.name in output for each in lines] == [(n % 2) + 1 == place for n in range(len(lines))]
+        assert "drawn by another" not in output
+    result = pytester.runpytest_inprocess(*QUIET, night, "--kmigrate-shard=1/99")
+    result.stdout.fnmatch_lines(["*--kmigrate-shard: expected at most 3 machines*"])
+    result = pytester.runpytest_inprocess(*QUIET, night, "--kmigrate-shard=3/2")
+    result.stderr.fnmatch_lines(["*--kmigrate-shard: expected I/N*"])
+
+
+def test_a_night_of_another_harness_runs_with_a_warning(pytester: pytest.Pytester, lines: tuple[Schedule, ...]) -> None:
+    """Its lines are the same tests."""
+    result = pytester.runpytest_inprocess(*QUIET, _night(pytester, lines, "f" * 64))
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*drawn by another version of the harness (ffffffffffff)*"])
+
+
+def test_a_night_of_another_document_is_refused(pytester: pytest.Pytester, lines: tuple[Schedule, ...]) -> None:
+    """In one sentence, and nothing is collected."""
+    night = _night(pytester, lines, harness_digest())
+    result = pytester.runpytest_inprocess(*QUIET, night, "--kmigrate-profile=kip-500")
+    assert result.ret != 0
+    assert "expected schedules of --kmigrate-profile kip-500; got some of kip-866" in (
+        result.stdout.str() + result.stderr.str()
+    )
