@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from pytest_kmigrate.documents import document
-from pytest_kmigrate.judging.judge import judge
-from pytest_kmigrate.model.checks import by_name
+from pytest_kmigrate.model.checks import AnyChecker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import fault
+from tests.unit.checkers.histories import fault, history
+from tests.unit.documents.kip_866.checks.nodes import broker
 from tests.unit.documents.kip_866_draft import conforming as draft
 from tests.unit.documents.kip_866_draft.conforming import FIRST, SECOND, migration, reporting
 
@@ -28,8 +28,9 @@ RAISED = json.dumps({"version": 2, "brokerid": 3001, "timestamp": "1", "kraftCon
 def outcomes(run: History) -> dict[str, set[Outcome]]:
     """By row, what is said of it, where anything is."""
     found: dict[str, set[Outcome]] = {}
-    for verdict in judge(run, (), by_name(CHECKS)):
-        for about in verdict.about:
+    for check in CHECKS:
+        about_each = check.judge(run).about if check.in_every_run is None or check.in_every_run(run) else ()
+        for about in about_each:
             if not about.is_vacuous:
                 found.setdefault(about.requirement.removeprefix("K866D-"), set()).add(about.outcome)
     return found
@@ -40,6 +41,13 @@ def test_a_migration_by_the_draft_conforms_in_every_row() -> None:
     found = outcomes(migration(events=TAMPERED, places=[*draft.znodes(), *GOES_ON]))
     assert {row: said for row, said in found.items() if said != {Outcome.CONFORMS}} == {}
     assert ROWS - found.keys() == {"FWD-umr-actual-controller"}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda each: each.name)
+def test_without_a_migration_nothing_is_decided(check: AnyChecker) -> None:
+    """Vacuous: brokers stand in ZooKeeper mode, and nothing else was seen."""
+    run = history(events=[*broker(0), *broker(0, 2), draft.phase(0, "ZOOKEEPER")])
+    assert check.judge(run).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_field_of_the_draft_in_a_znode_of_the_final_document_shows_that_nothing_depends_on_it() -> None:

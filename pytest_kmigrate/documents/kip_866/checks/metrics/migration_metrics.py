@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
@@ -50,9 +51,8 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
     Source: K866-METRIC-ZkMigrationState, K866-METRIC-MigratingZkBrokerCount.
     """
     name = "migration_metrics_agree_with_the_log"
-    images, compared, found = log_images(history), Counter[str](), list[Violation]()
-    if not images:
-        return inconclusive(name, Kind.VACUOUS, "no image of a metadata log was taken")
+    rows = ByRequirement(name, *(_row(metric) for metric in _OF_LOGS))
+    images, compared = log_images(history), Counter[str]()
     for log in images:
         near = _of_active(history, log.began_ns - _NEAR_NS, log.ended_ns + _NEAR_NS)
         for metric, held in _held(log).items():
@@ -60,15 +60,20 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
             if len(reported) < FEWEST or history.header.kafka.startswith(LACKED_BY[metric]):
                 continue
             compared[metric] += 1
-            if held not in reported:
-                found.append(_disagreement(history, log, f"{metric} of the active controller is {held}", reported))
-    if found:
-        return violates(name, Kind.SAFETY, found, compared=compared.total())
-    if not compared:
+            if held in reported:
+                rows.looked_at(_row(metric))
+            else:
+                wrong = _disagreement(history, log, f"{metric} of the active controller is {held}", reported)
+                rows.violated(_row(metric), wrong)
+    if images and not compared:
         text = "no image of a metadata log has samples of an active controller around it"
         return not_applicable(name, text)
     text = f"{counted(compared.total(), 'metric')} compared with the metadata log, all as it holds them"
-    return conforms(name, text).speaking_for(*(f"K866-METRIC-{metric}" for metric in compared))
+    return rows.verdict(text, "no image of a metadata log was taken")
+
+
+def _row(metric: str) -> str:
+    return f"K866-METRIC-{metric}"
 
 
 @checker("K866-METRIC-ZkWriteBehindLag-outage", needs=[Capability.METRICS])

@@ -53,9 +53,8 @@ def kraft_takes_both_controller_znodes(history: History) -> Verdict:
     for claim in claims:
         paired = next((each for each in epochs if each.mzxid == claim.change.mzxid >= 0), None)
         if paired is not None:
-            if claim.life in lives_begun:
-                rows.looked_at(_ELECTION)
-            _judge_epoch(history, rows, claim, epochs[: epochs.index(paired)], paired)
+            of_claim = (_BUMP, _ELECTION) if claim.life in lives_begun else (_BUMP,)
+            _judge_epoch(history, rows, of_claim, claim, epochs[: epochs.index(paired)], paired)
         if claim.life not in lives_begun:
             _judge_overwriting(history, rows, claim)
         lives_begun.add(claim.life)
@@ -80,17 +79,24 @@ def _name(change: ZnodeChange, role: str) -> str:
 
 
 def _judge_epoch(
-    history: History, rows: ByRequirement, claim: _Claim, earlier: Sequence[ZnodeChange], epoch: ZnodeChange
+    history: History,
+    rows: ByRequirement,
+    of_claim: Sequence[str],
+    claim: _Claim,
+    earlier: Sequence[ZnodeChange],
+    epoch: ZnodeChange,
 ) -> None:
+    """By the requirements of this claim: the first one of a life follows no election of the quorum."""
     former = next((each for each in reversed(earlier) if each.data is not None), None)
     if former is None:
         return
-    rows.looked_at(_BUMP)
     is_raised = _number(epoch) > _number(former) and epoch.version > former.version
-    if not is_raised:
-        expected = f"{CONTROLLER_EPOCH} rises above {former.data} (version {former.version}) with the claim"
-        observed = f"it is {epoch.data} (version {epoch.version})"
-        rows.violated(_BUMP, _violation(history, claim, expected, observed))
+    for row in of_claim:
+        rows.looked_at(row)
+        if not is_raised:
+            expected = f"{CONTROLLER_EPOCH} rises above {former.data} (version {former.version}) with the claim"
+            observed = f"it is {epoch.data} (version {epoch.version})"
+            rows.violated(row, _violation(history, claim, expected, observed))
 
 
 def _judge_overwriting(history: History, rows: ByRequirement, claim: _Claim) -> None:

@@ -69,12 +69,30 @@ def test_a_mode_is_followed_when_the_member_says_so() -> None:
         ([wrote(1000, "kafka"), follows(1, 1020, "kafka")], "K125-MODE-watch-create"),
         ([wrote(1000, "zookeeper"), wrote(20_000, "kafka"), follows(1, 20_020, "kafka")], "K125-MODE-watch-change"),
         ([wrote(1000, "KAFKA"), follows(1, 1020, "kafka")], "K125-MODE-unknown-is-zk"),
+        (
+            [wrote(1000, "kafka"), *(follows(each, 1020, "kafka") for each in (1, 2)), wrote(20_000, None)],
+            "K125-MODE-watch-delete",
+        ),
     ],
 )
 def test_a_member_that_does_not_follow_is_seen(events: list[Event], row: str) -> None:
     """By the requirement about that change; a toggle was also a write to the znode, which has to be enough."""
     written = [] if row == "K125-MODE-unknown-is-zk" else [RAW]
     assert violated(followed(*events)) == [row, *written]
+
+
+def test_the_last_of_many_toggles_that_a_member_does_not_follow_is_seen() -> None:
+    """By the requirement about any number of them, beside that about the last change."""
+    modes = [("zookeeper", "kafka")[at % 2] for at in range(12)]
+    toggles = [
+        each
+        for at, mode in enumerate(modes)
+        for each in (wrote(1000 + 20_000 * at, mode), *(follows(client, 1050 + 20_000 * at, mode) for client in (1, 2)))
+    ]
+    end = worked_until(300_000)
+    assert mode_agreed_within.judge(history(events=[*BEGUN, *toggles, end])).outcome is Outcome.CONFORMS
+    late = mode_agreed_within.judge(history(events=[*BEGUN, *toggles[:-1], end]))
+    assert violated(late) == ["K125-MODE-watch-change", "K125-MODE-dynamic-repeat", RAW]
 
 
 def test_a_member_that_was_cut_off_follows_when_it_is_healed() -> None:
@@ -257,6 +275,10 @@ def test_kafka_has_one_member_for_each_connector() -> None:
     others = described(100, {NAME: [[TOPIC, 0]], "c2": [[TOPIC, 1]]})
     assert "K125-CFG-ekc-client-id" in violated(
         kafka_members_are_the_connectors.judge(history(events=[*alive, others]))
+    )
+    alone = described(100, {"c1": [[TOPIC, 0]]})
+    assert "K125-KIND-kc-unmodified" in violated(
+        kafka_members_are_the_connectors.judge(history(events=[*alive, alone]))
     )
     more = described(100, {"c1": [[TOPIC, 0]], "c1-2": [[TOPIC, 0]], "c2": [[TOPIC, 1]]})
     rows = violated(kafka_members_are_the_connectors.judge(history(events=[*alive, more])))

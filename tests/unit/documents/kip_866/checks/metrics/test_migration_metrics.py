@@ -77,6 +77,9 @@ def test_metrics_that_never_say_what_the_log_holds_violate(
     reported = verdict.violations[0]
     assert (reported.expected, reported.evidence[0]) == (expected, "metadata/copied-log.json")
     assert reported.observed.startswith(observed)
+    metric = expected.partition(" ")[0]
+    assert [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES] == [f"K866-METRIC-{metric}"]
+    assert [each.outcome for each in verdict.about].count(Outcome.CONFORMS) == 1
 
 
 def test_what_a_standby_or_a_broker_reports_counts_for_nothing() -> None:

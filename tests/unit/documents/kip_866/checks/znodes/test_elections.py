@@ -47,6 +47,14 @@ def test_an_epoch_that_does_not_rise_violates(wrong: ZnodeChange) -> None:
     assert looked_at(verdict)["ZNODE-controller-overwrite"] == "CONFORMS"
 
 
+def test_an_election_that_leaves_the_epoch_as_it_was_violates() -> None:
+    """Violating: the first claim raised it, and that of the next election did not."""
+    verdict = kraft_takes_both_controller_znodes.judge(taken(*CLAIMS, *EPOCHS[:2], epoch(3_000, 2, 1)))
+    assert looked_at(verdict)["ZNODE-controller-every-election"] == "VIOLATES"
+    first = kraft_takes_both_controller_znodes.judge(taken(*CLAIMS[:2], EPOCHS[0], epoch(2_000, 1, 1)))
+    assert "ZNODE-controller-every-election" not in looked_at(first)
+
+
 def test_a_znode_that_stood_empty_was_not_overwritten() -> None:
     """Violating: KRaft waited until who was in office had gone, though it lived; a moment is no wait."""
     for empty_ms, outcome in ((500, "VIOLATES"), (1_900, "CONFORMS")):

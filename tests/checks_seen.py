@@ -1,0 +1,132 @@
+"""Each check has unit tests of its own, and they saw each of its outcomes: counted while the unit tests run.
+
+A check that no test saw VIOLATES was never shown to find anything. What counts is a verdict that the checker itself
+returned to a test, of a history that the test made. A run of all checks counts for none: another may be red there.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.checkers.registry import general_checkers
+from pytest_kmigrate.documents import documents
+from pytest_kmigrate.model.checks import AnyChecker
+from pytest_kmigrate.model.verdict import Outcome, Verdict
+
+HERE = Path(__file__).parent
+FOLDERS = (HERE / "unit" / "checkers", HERE / "unit" / "documents")
+"""Where unit tests of checks are."""
+HISTORIES = {
+    Outcome.CONFORMS: ("CONFORMS",),
+    Outcome.VIOLATES: ("VIOLATES",),
+    Outcome.INCONCLUSIVE: ("INCONCLUSIVE", "NOT_APPLICABLE"),
+}
+"""The three histories of a check, and what it returns: one conforms, one violates, one cannot decide."""
+NEVER_RED = {
+    "every_fault_was_witnessed": "a fault without a witness takes the ground from other verdicts, and breaks no claim",
+    "mutant_was_in_force": "the same of a mutant",
+    "phase_not_reached": "reports what a run is about",
+}
+"""Checks of the run itself, whose worst outcome is INCONCLUSIVE; and why."""
+
+NEVER_VIOLATED = {
+    "K866-PROC-bridge-release": "where a release lacks one of the modes no node starts in it, and no run ends",
+}
+"""Requirements of which a check only shows that they hold; and why nothing else can be seen."""
+
+Shown = tuple[str, str, str]
+"""Check, requirement (empty: the whole verdict), outcome."""
+
+
+def declared() -> tuple[AnyChecker, ...]:
+    """All checks, general ones and those of each document."""
+    return (*general_checkers(), *(each for document in documents() for each in document.checks))
+
+
+class Watched:
+    """What checks returned to the tests of this process."""
+
+    def __init__(self, checks: Iterable[AnyChecker]) -> None:
+        """Watch these from now on."""
+        self.shown: set[Shown] = set()
+        watched: dict[Callable[..., Verdict], Callable[..., Verdict]] = {}
+        for each in checks:
+            # A check that a document binds has the same function as the general one, and registries compare it.
+            judge = watched.get(each.judge) or self._watching(each.judge)
+            watched |= {each.judge: judge, judge: judge}
+            object.__setattr__(each, "judge", judge)
+
+    def _watching(self, judge: Callable[..., Verdict]) -> Callable[..., Verdict]:
+        @wraps(judge)
+        def watching(*args: Any, **kwargs: Any) -> Verdict:
+            verdict = judge(*args, **kwargs)
+            if sys._getframe(1).f_code.co_filename.startswith(str(HERE)):
+                self.shown.add((judge.__name__, "", verdict.outcome.name))
+                self.shown |= {(judge.__name__, row.requirement, row.outcome.name) for row in verdict.about}
+            return verdict
+
+        return watching
+
+
+def lacking(shown: Iterable[Shown], checks: Iterable[AnyChecker]) -> Mapping[str, Sequence[str]]:
+    """By check, the outcomes that no unit test saw, and the requirements of several that none saw VIOLATES."""
+    seen, red = set(shown), Outcome.VIOLATES
+    found = {}
+    for each in checks:
+        demanded = [outcome for outcome in HISTORIES if outcome is not red or each.name not in NEVER_RED]
+        outcomes = [
+            outcome.name
+            for outcome in demanded
+            if seen.isdisjoint((each.name, "", returned) for returned in HISTORIES[outcome])
+        ]
+        apart = {row for check, row, _ in seen if check == each.name} - NEVER_VIOLATED.keys()
+        rows = [row for row in each.requirements if row in apart and (each.name, row, red.name) not in seen]
+        if outcomes or rows:
+            found[each.name] = [*outcomes, *(f"{red.name} of {row}" for row in rows)]
+    return found
+
+
+def is_whole(config: pytest.Config) -> bool:
+    """Whether all unit tests of checks are asked for."""
+    options = config.option
+    chosen = options.keyword or getattr(options, "lf", False) or options.markexpr not in ("", "not slow")
+    asked = [Path(each.partition("::")[0]).absolute() for each in config.args if "::" not in each]
+    return not chosen and all(any(folder.is_relative_to(each) for each in asked) for folder in FOLDERS)
+
+
+class ChecksSeen:
+    """The part of pytest that ends a whole run with what is lacking; with xdist its workers report to it."""
+
+    def __init__(self) -> None:
+        self.watched = Watched(declared())
+
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A worker reports what its tests saw."""
+        self.watched.shown |= {tuple(each) for each in getattr(node, "workeroutput", {}).get("checks_seen", ())}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """All tests are over: of a worker, or of all."""
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output["checks_seen"] = sorted(self.watched.shown)
+        elif self._lacking() and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        """One list, for all checks."""
+        if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return
+        for check, what in self._lacking().items():
+            terminalreporter.write_line(
+                f"{check}: expected unit tests of its own that see each outcome; none saw {', '.join(what)}: "
+                "call its .judge(history) in a test and assert the outcome",
+                red=True,
+            )
+
+    def _lacking(self) -> Mapping[str, Sequence[str]]:
+        return lacking(self.watched.shown, declared())
