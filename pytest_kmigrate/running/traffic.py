@@ -14,6 +14,7 @@ from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, HarnessLostError, WrongUseError
 from pytest_kmigrate.model.events.evidence import READING_BACK, HarnessTrouble
 from pytest_kmigrate.model.events.workloads import ClientsBegan, ClientsEnded
+from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.procedures.joining import joined
@@ -23,6 +24,8 @@ from pytest_kmigrate.waiting import PATIENCE_S, answered
 from pytest_kmigrate.workloads.clients.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.clients.client_workload import ReadBack, RunningClients, create_topics
+from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange
+from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion, recorded
 
 _FINAL_READ_WITHIN_S = 60
 _ANSWERED_WITHIN_S = 10
@@ -129,10 +132,16 @@ class Traffic:
         self._started().stop_producing()
 
     def add_partitions(self, topic: str, total: int) -> None:
-        """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
+        """Let one of the workload's topics have so many partitions; its clients use them as they learn of them.
+
+        It is recorded, as every change of metadata that was acknowledged: checks look for it.
+        """
         admin = AdminClient({**QUICK_FAILOVER, **self._cluster.client_connection()})
+        began_ns = self._recorder.now_ns()
         (future,) = admin.create_partitions([NewPartitions(topic, total)]).values()
         answered(future, awaited=f"{total} partitions of {topic}", within_s=PATIENCE_S)
+        change = MetadataChange("add-partitions", topic, {"partitions": total})
+        recorded(self._recorder, change, Completion(OperationOutcome.OK), began_ns)
         self._partitions.setdefault(topic, []).append(total)
 
     def finish(self, *, reads_back: bool = True) -> None:

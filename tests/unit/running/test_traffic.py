@@ -183,3 +183,5 @@ def test_admin_clients_write_nothing_to_standard_error(stage: Stage, monkeypatch
     create_topics(ClientWorkload(), {})
     Traffic(stage.cluster, stage.recorder).add_partitions("orders", 9)  # type: ignore[arg-type]  # stand-ins
     assert [each["log_level"] for each in settings] == [2, 2]
+    (grown,) = stage.recorder.of(EventKind.METADATA_CHANGE)  # so that checks look for the partitions
+    assert [grown.data[key] for key in ("subject", "wanted", "outcome")] == ["orders", {"partitions": 9}, "ok"]

@@ -8,12 +8,16 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
 from pytest_kmigrate.checkers.metadata.changes import admissible_states
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, settled_images
+from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
@@ -26,6 +30,9 @@ _EXPIRED = "ZooKeeperClient KRaft Migration] Session expired."
 _WENT_ON = "transitioning from INACTIVE to "
 _BEFORE_NS = 10_000_000_000
 """What the former leader did not come to write before it lost the leadership is owed by this one."""
+_LONG_NS = 60_000_000_000
+"""By then any other leader would have copied a cluster as small as those of the suite."""
+_NOT_COPIED = (Phase.PREPARING.name, Phase.COPYING.name)
 _MOVING = frozenset({"isr", "leader", "leader_epoch", "partition_epoch", "controller_epoch"})
 """What changes of a partition without any client's request."""
 
@@ -53,13 +60,15 @@ def leader_without_a_session_never_took_over(history: History, verdict: Verdict)
 
     It explains, while this controller leads, that another one is in ``/controller``, and that ZooKeeper lacks what was
     acknowledged since it was elected, or leaders and in-sync replicas as they have been since. Brokers in ZooKeeper
-    mode were sent none of it.
+    mode were sent none of it. If the copy was still to be made, it is not made.
     """
     reigns = _reigns(history)
     if not reigns:
         return False
     if verdict.check == brokers_are_told_of_changes.name:
         return any(_was_not_sent(history, verdict, each) for each in reigns)
+    if steps := blamed_steps(history, verdict):
+        return all(any(_copies_nothing(history, each, step) for each in reigns) for step in steps)
     wrong = wrong_in(history, verdict)
     if wrong is None:
         return all_unmet(history, verdict, lambda event: any(_is_held_by_another(each, event) for each in reigns))
@@ -91,6 +100,12 @@ def _is_held_by_another(reign: _Reign, event: Event) -> bool:
     expected, observed = event.data.get("expected"), str(event.data.get("observed"))
     is_other = observed.startswith("controller-") and observed != reign.node
     return expected == reign.node and is_other and reign.holds(event.at_ns)
+
+
+def _copies_nothing(history: History, reign: _Reign, step: Event) -> bool:
+    """Whether a step waited for this leader's copy until it failed, for longer than a copy takes."""
+    waits = step.data.get("step") == ENTER_MIGRATION.name and phase_at(history, step.at_ns) in _NOT_COPIED
+    return waits and reign.holds(step.at_ns) and step.at_ns - reign.from_ns >= _LONG_NS
 
 
 def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -> bool:

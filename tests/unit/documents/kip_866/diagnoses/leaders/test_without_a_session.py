@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,8 +20,10 @@ from tests.unit.documents.kip_866.checks.migrated import settled
 from tests.unit.documents.kip_866.checks.nodes import migrating
 from tests.unit.documents.kip_866.diagnoses.naming import (
     CONTROLLERS,
+    failed_step,
     named,
     named_of_expectations,
+    named_of_steps,
     seen_at_last,
     started,
     unmet,
@@ -137,6 +140,40 @@ def test_leaders_stay_in_zookeeper_as_they_were(held: dict[str, Any] | None, *, 
     zookeeper = MetadataImage("zookeeper", topics=topics, partitions={"orders-0": held} if held else {})
     run = a_run(ELECTIONS, STUCK, log, zookeeper)
     assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == (BUG if is_named else ())
+
+
+COPYING, HYBRID = phase(15_000, "COPYING"), phase(90_000, "HYBRID")
+SUCCEEDED_LATE = [active(1_000, "controller-3000"), active(150_000, "controller-3001")]
+
+
+@pytest.mark.parametrize(
+    ("events", "log", "step", "is_named"),
+    [
+        ([*ELECTIONS, COPYING], STUCK, {}, True),
+        ([*ELECTIONS, COPYING], FAILED, {}, False),
+        ([*ELECTIONS, COPYING], STUCK + WENT_ON, {}, False),
+        ([*SUCCEEDED, COPYING], STUCK, {}, False),
+        ([*SUCCEEDED_LATE, COPYING], STUCK, {}, False),
+        ([*ELECTIONS, COPYING, HYBRID], STUCK, {}, False),
+        ([*ELECTIONS, COPYING], STUCK, {"step": "roll-brokers-to-kraft"}, False),
+    ],
+    ids=[
+        "it copies nothing",
+        "no session ended",
+        "it went on",
+        "another one leads by then",
+        "it did not lead for long",
+        "all is copied",
+        "another step",
+    ],
+)
+def test_a_copy_that_it_never_makes_is_named(
+    events: list[Event], log: str, step: dict[str, str], *, is_named: bool
+) -> None:
+    """The step into the migration waits for the copy, which the leader of the quorum has to make."""
+    failed = [replace(each, data={**each.data, **step}) for each in failed_step(200_000, "phase HYBRID: not in time")]
+    run = a_run(sorted([*events, *failed], key=lambda each: each.at_ns), log)
+    assert named_of_steps(run) == (BUG if is_named else ())
 
 
 def test_of_3_4_it_is_not_named() -> None:
