@@ -13,7 +13,7 @@ from kazoo.client import KazooClient
 from kazoo.security import OPEN_ACL_UNSAFE, make_acl
 
 from pytest_kmigrate.documents.kip_125.group import MigratingGroup
-from pytest_kmigrate.documents.kip_125.kinds import HIDDEN, IDS, MIGRATING, MODE, NAME, OWNERS, TOPIC
+from pytest_kmigrate.documents.kip_125.kinds import BYSTANDER, HIDDEN, IDS, MIGRATING, MODE, NAME, OWNERS, TOPIC
 from pytest_kmigrate.model.peer import Znodes
 from pytest_kmigrate.waiting import PATIENCE_S, until
 
@@ -33,7 +33,7 @@ def in_kafka(connection: Mapping[str, str], **settings: str) -> Iterator[Bystand
     """A member of the Kafka group that has joined, and reads nothing; it leaves at the end of the block."""
     found = Bystander()
     named = {key.replace("_", "."): value for key, value in settings.items()}
-    consumer = Consumer({**connection, "group.id": NAME, "client.id": "bystander", **named})
+    consumer = Consumer({**connection, "group.id": NAME, "client.id": BYSTANDER, **named})
     joined, over = threading.Event(), threading.Event()
 
     def assigned(consumer: Consumer, partitions: list[TopicPartition]) -> None:

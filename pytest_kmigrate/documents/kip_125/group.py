@@ -18,7 +18,7 @@ from pytest_kmigrate.documents.kip_125.kinds import (
     TOPIC,
     WITH,
 )
-from pytest_kmigrate.documents.kip_125.reports import GroupReports
+from pytest_kmigrate.documents.kip_125.reports import GroupReports, has_formed
 from pytest_kmigrate.model.events.members import GroupDescribed, ZnodeWritten
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.protocols import Scene
@@ -251,11 +251,12 @@ class MigratingGroup(GroupReports):
         return self._admin.describe_consumer_groups([NAME])[NAME].result(PATIENCE_S)
 
     def await_stable(self, count: int, within_s: float = PATIENCE_S) -> GroupDescribed:
-        """Return the description of the Kafka group when it is stable, has so many members, and these know of it."""
+        """Return how Kafka's group is described once it is stable with so many of its members, and they know of it."""
 
         def stable() -> GroupDescribed | NotYet:
             found = self.describe()
-            is_formed = (found.state, len(found.members)) == ("STABLE", count)
+            own = [each.consumer_id for each in self._members.by_name.values()]
+            is_formed = has_formed(found, count, own)
             return found if is_formed and self._is_known(found) else NotYet(found)
 
         return until(stable, awaited=f"a stable group of {count}", within_s=within_s, every_s=0.2)

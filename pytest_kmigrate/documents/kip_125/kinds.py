@@ -7,6 +7,8 @@ OLD, WITHOUT, WITH, NEW, JAVA = "OZKCC", "MDZKCC", "MEZKCC", "KC", "JKC"
 PLAIN = (NEW, JAVA)
 
 NAME = "migrating"
+BYSTANDER = "bystander"
+"""The client id of what a test puts beside the members in Kafka's group."""
 TOPIC = "orders"
 PARTITIONS = 12
 """Of the topic that tests let the group read."""

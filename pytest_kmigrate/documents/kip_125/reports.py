@@ -2,11 +2,12 @@
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from pytest_kmigrate.checkers.evidence.ownership import Partition, happened_ns, owners
-from pytest_kmigrate.documents.kip_125.kinds import TOPIC
+from pytest_kmigrate.documents.kip_125.kinds import BYSTANDER, TOPIC
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import GroupDescribed
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.waiting import NotYet
 from pytest_kmigrate.workloads.members.member import RunningMember
@@ -84,3 +85,12 @@ class GroupReports:
         ends = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_ENDED]
         said = [str(e.data["said"]) for e in ends if e.data["member"] == member.name and e.data["how"] == "refused"]
         return said[-1].partition(":")[0] if said else ""
+
+
+def has_formed(described: GroupDescribed, count: int, own: Collection[str]) -> bool:
+    """Whether a group is stable and has so many members of those that a test started; ``own``: their client ids.
+
+    One that no test started is for the checks to judge: it would be waited for in vain to leave.
+    """
+    started = described.members.keys() & {*own, BYSTANDER}
+    return (described.state, len(started)) == ("STABLE", count)
