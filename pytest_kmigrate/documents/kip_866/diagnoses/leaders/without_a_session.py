@@ -19,8 +19,9 @@ from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
+from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
@@ -102,9 +103,9 @@ def _is_held_by_another(reign: _Reign, event: Event) -> bool:
     return expected == reign.node and is_other and reign.holds(event.at_ns)
 
 
-def _copies_nothing(history: History, reign: _Reign, step: Event) -> bool:
+def _copies_nothing(history: History, reign: _Reign, step: Recorded[StepEnded]) -> bool:
     """Whether a step waited for this leader's copy until it failed, for longer than a copy takes."""
-    waits = step.data.get("step") == ENTER_MIGRATION.name and phase_at(history, step.at_ns) in _NOT_COPIED
+    waits = step.what.step == ENTER_MIGRATION.name and phase_at(history, step.at_ns) in _NOT_COPIED
     return waits and reign.holds(step.at_ns) and step.at_ns - reign.from_ns >= _LONG_NS
 
 
