@@ -20,8 +20,7 @@ from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, Recorded
-from pytest_kmigrate.model.events.steps import ActiveControllerChanged
-from pytest_kmigrate.model.events.steps import StepEnded
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
