@@ -11,8 +11,8 @@ from pytest_kmigrate.model.checks import AnyChecker, Check
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.peer import Znodes, ZookeeperTls
-from pytest_kmigrate.model.protocols import Cluster, Reading, Scene
-from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.model.protocols import Cluster, CrashPoint, Reading, Scene
+from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.model.verdict import Verdict
 
 
@@ -249,6 +249,10 @@ class Document:
 
     None: from scratch.
     """
+    crash_points: Mapping[CrashPoint, Role] = field(default_factory=dict)
+    """Places in Kafka's code that schedules name, and the role of the nodes that come there."""
+    acts: Sequence[str] = ()
+    """What an operator does that schedules name, in place of faults."""
     is_settled: Callable[[ClusterReader], bool] | None = None
     """Whether nodes in such a value have nothing outstanding that they do in the background; None: they never have."""
     check_topology: Callable[[Topology, str], None] | None = None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.faults.schedules.reading import Night
     from pytest_kmigrate.faults.schedules.schedule import Schedule
 
+_USUALLY = "usually"
 FIXTURE = "schedule"
 """The argument of a test that gets its schedule."""
 
@@ -28,7 +29,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     try:
         if (
             len(mark.args) != 1
-            or mark.kwargs
+            or not (mark.kwargs.keys() <= {_USUALLY} and isinstance(mark.kwargs.get(_USUALLY, 1), int))
             or not isinstance(mark.args[0], str)
             or FIXTURE not in metafunc.fixturenames
         ):
@@ -43,7 +44,8 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     first, machines = options.shard
     here = [each for each in night.schedules[first - 1 :: machines] if each.document == options.profile]
     _refuse_none(path, night, options.profile, options.shard)
-    metafunc.parametrize(FIXTURE, [_param(each) for each in here], indirect=False)
+    usual = night.schedules[: mark.kwargs.get(_USUALLY, len(night.schedules))]
+    metafunc.parametrize(FIXTURE, [_param(each, is_usual=each in usual) for each in here], indirect=False)
 
 
 def schedule_of(item: pytest.Item) -> "Schedule | None":
@@ -82,10 +84,13 @@ def of_another_harness(config: pytest.Config) -> list[str]:
     return [f"kmigrate: {path}: drawn by another version of the harness ({str(drawn_by)[:12]}); it runs by this one"]
 
 
-def _param(schedule: "Schedule") -> object:
+def _param(schedule: "Schedule", *, is_usual: bool) -> object:
+    """``is_usual``: it is carried out by day, too, where its test is."""
     marks = [getattr(pytest.mark, f"{PREFIX}topology")(schedule.topology)]
     if schedule.starts_at:
         marks.append(getattr(pytest.mark, f"{PREFIX}starts_at")(schedule.starts_at))
+    if not is_usual:
+        marks.append(getattr(pytest.mark, f"{PREFIX}nightly")())
     return pytest.param(schedule, marks=marks, id=schedule.name)
 
 

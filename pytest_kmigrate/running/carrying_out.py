@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 
@@ -10,7 +11,19 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injection
 from pytest_kmigrate.faults.schedules.contradictions import Walkable
 from pytest_kmigrate.faults.schedules.schedule import Happening, Moment, Schedule
-from pytest_kmigrate.faults.triggers import Trigger, after_operations, after_s, first_of, in_turn, now, on_state, when
+from pytest_kmigrate.faults.schedules.spelling import Act
+from pytest_kmigrate.faults.triggers import (
+    Fired,
+    Trigger,
+    after_operations,
+    after_s,
+    at_crash_point,
+    first_of,
+    in_turn,
+    now,
+    on_state,
+    when,
+)
 from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging.guarantees import A_SESSION_AND_TWO_ELECTIONS_S, to_clients
 from pytest_kmigrate.model.capabilities import Capability
@@ -18,8 +31,10 @@ from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import PHASE
+from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER
 from pytest_kmigrate.running.run import Run
+from pytest_kmigrate.waiting import until
 
 _BEGUN_WITHIN_S = 60
 """So long a happening may take to begin once the walk has come to its state; then it is left out."""
@@ -31,7 +46,8 @@ def walkable(profile: str) -> Walkable:
     """What a schedule of this document may name; WrongUseError if there is no such document."""
     of = document(profile)
     states = next((each.values for each in of.states if each.name == PHASE), ())
-    return Walkable(profile, tuple(states), tuple(step.reaches[1] for step in of.procedure), tuple(of.starts))
+    walk = tuple(step.reaches[1] for step in of.procedure)
+    return Walkable(profile, tuple(states), walk, tuple(of.starts), of.crash_points, of.acts)
 
 
 def carry_out(schedule: Schedule, run: Run) -> Sequence[Check]:
@@ -102,23 +118,30 @@ class _Walk:
         self._reached = {state: threading.Event() for state in schedule.states}
         self._left: dict[int, threading.Event] = {each.id: threading.Event() for each in schedule.happenings}
         self._injections: dict[int, Injection] = {}
+        self._armed: dict[int, threading.Event] = {each.id: threading.Event() for each in schedule.happenings}
+        self._points = document(schedule.document).crash_points
 
     @contextmanager
     def happening(self) -> Iterator[None]:
         """All faults of the schedule are armed while the block runs."""
         with ExitStack() as stack:
             for each in self._schedule.happenings:
+                assert not isinstance(each.fault, Act), "a document has acts or a walk"
                 block = self._run.inject(each.fault, at=self._beginning(each), until=self._release(each))
                 self._injections[each.id] = stack.enter_context(block)
             yield
 
     def come_to(self, state: str) -> None:
-        """Walk to a state unless the run stands there, and stay until what begins there is over."""
+        """Walk to a state unless the run stands there, and stay until what begins there is over.
+
+        What waits for a crash point begins on the way to the next state, and is left out if no node came to it.
+        """
         if state != self._schedule.starts_at:
             self._run.driver.advance_to(state)
         for each in self._schedule.happenings:
             if each.release.across and self._injections[each.id].is_begun:
                 self._left[each.id].set()
+        self._leave_out_what_never_came()
         self._reached[state].set()
         self._dwell([each for each in self._schedule.happenings if each.begin.state == state])
 
@@ -128,12 +151,25 @@ class _Walk:
             self._left[each.id].set()
         self._dwell(list(self._schedule.happenings), to_the_end=True)
 
+    def _leave_out_what_never_came(self) -> None:
+        for each in self._schedule.happenings:
+            injection = self._injections[each.id]
+            if not each.begin.at or not self._armed[each.id].is_set() or injection.is_healed:
+                continue
+            if injection.is_begun:
+                injection.await_healed()
+            else:
+                injection.heal()
+
     def _dwell(self, happenings: Sequence[Happening], *, to_the_end: bool = False) -> None:
         for each in happenings:
             injection = self._injections[each.id]
             if injection.is_healed:  # also one that was left out
                 continue
             try:
+                if each.begin.at and not to_the_end:
+                    self._await_armed(each, injection)
+                    continue
                 injection.await_begun(_BEGUN_WITHIN_S + self._schedule.longest_s)
             except AwaitTimeoutError:
                 injection.heal()
@@ -141,18 +177,39 @@ class _Walk:
             if to_the_end or not each.release.across:
                 injection.await_healed()
 
+    def _await_armed(self, happening: Happening, injection: Injection) -> None:
+        """Return when the rule of its crash point is in the nodes: before, one may come there and pass by."""
+        awaited = f"crash point {happening.begin.at} armed"
+        within_s = _BEGUN_WITHIN_S + self._schedule.longest_s
+        until(self._armed[happening.id].is_set, awaited=awaited, within_s=within_s, abort=injection.reraise)
+
     def _beginning(self, happening: Happening) -> Trigger:
         begin = happening.begin
         triggers = [self._come_to(begin.state)] if begin.state is not None else []
         other = self._schedule.named(begin.of) if begin.of is not None else None
         if other is not None:
             triggers.append(when(f"{other} {begin.when}", partial(self._is, other.id, begin.when)))
+        if begin.at is not None:
+            triggers.append(self._at(happening.id, begin.at))
         if begin.after_operations:
             triggers.append(after_operations(begin.after_operations))
         chained = triggers[0] if triggers else now()
         for each in triggers[1:]:
             chained = in_turn(chained, each)
         return chained
+
+    def _at(self, happening: int, name: str) -> Trigger:
+        """A node has come to a crash point; that it can be held there is noted."""
+        point = next(each for each in self._points if each.name == name)
+        trigger, armed = at_crash_point(point, self._points[point]), self._armed[happening]
+
+        @contextmanager
+        def noted(scene: Scene) -> Iterator[Fired]:
+            with trigger.armed(scene) as fired:
+                armed.set()
+                yield fired
+
+        return replace(trigger, armed=noted)
 
     def _is(self, happening: int, moment: Moment) -> bool:
         injection = self._injections.get(happening)  # the first of them are armed before the last

@@ -12,11 +12,11 @@ from pytest_kmigrate.model.capabilities import Capability, needing
 if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_125.group import MigratingGroup
     from pytest_kmigrate.documents.kip_125.offsets import GroupOffsets
-    from pytest_kmigrate.documents.kip_125.schedules import Inject, Schedule
+    from pytest_kmigrate.documents.kip_125.schedules import Acts, Inject
     from pytest_kmigrate.model.checks import Check
     from pytest_kmigrate.running import Run
 
-__all__ = ["group", "group_of", "offsets", "schedule", "verify_group"]
+__all__ = ["acts", "group", "group_of", "offsets", "verify_group"]
 __all__ += fixtures.__all__
 
 
@@ -71,11 +71,11 @@ def offsets(kmigrate_run: "Run") -> "GroupOffsets":
 
 @pytest.fixture
 @needing(Capability.KILL, Capability.START, Capability.PAUSE, Capability.LINKS)
-def schedule(group: "MigratingGroup", inject: "Inject") -> "Callable[[int], Schedule]":
-    """What happens to the group by a seed: ``schedule(7).carry_out(8)``."""
-    from pytest_kmigrate.documents.kip_125.schedules import Schedule
+def acts(group: "MigratingGroup", inject: "Inject") -> "Acts":
+    """What is done to the group by a schedule: ``acts.carry_out(schedule)``."""
+    from pytest_kmigrate.documents.kip_125.schedules import Acts
 
-    return lambda seed: Schedule(group, inject, seed)
+    return Acts(group, inject)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import sys
 
 from pytest_kmigrate.checkers.registry import checkers_in
 from pytest_kmigrate.documents.kip_125.bindings import BINDINGS
-from pytest_kmigrate.documents.kip_125.kinds import JAVA, OLD, WITH, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import JAVA, OLD, WITH, WITHOUT, ActKind
 from pytest_kmigrate.documents.kip_125.operating import Operator
 from pytest_kmigrate.documents.kip_125.rehearsing import rehearse
 from pytest_kmigrate.model.document import Document, MembersUnderTest
@@ -25,4 +25,5 @@ DOCUMENT = Document(
     checks=(*checkers_in("pytest_kmigrate.documents.kip_125.checks"), *BINDINGS),
     members=MEMBERS,
     operator=Operator(),
+    acts=tuple(each.value for each in ActKind),
 )

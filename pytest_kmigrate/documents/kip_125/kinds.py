@@ -1,10 +1,28 @@
 """The names of the document: kinds of members, the group under test and its znodes."""
 
+import enum
 from typing import Any
 
 OLD, WITHOUT, WITH, NEW, JAVA = "OZKCC", "MDZKCC", "MEZKCC", "KC", "JKC"
 """Of an older build, without migration, with it, and plain KafkaConsumers: of librdkafka, and of the Java client."""
 PLAIN = (NEW, JAVA)
+
+
+class ActKind(enum.StrEnum):
+    """What may be done to a group in a schedule, by the name that its line has."""
+
+    TOGGLE = "toggle"
+    BURST = "burst"
+    JOIN = "join"
+    LEAVE = "leave"
+    KILL = "kill"
+    FREEZE = "freeze"
+    CUT = "cut"
+    SLOW = "slow"
+    OUTAGE = "outage"
+    OLDER = "older"
+    PLAIN = "plain"
+
 
 NAME = "migrating"
 BYSTANDER = "bystander"

@@ -1,4 +1,4 @@
-"""What happens to a group in an order that a seed decides, or in every order: operators act, and machines fail."""
+"""What happens to a group in the order of a schedule, or in every order: operators act, and machines fail."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -6,11 +6,12 @@ from contextlib import AbstractContextManager
 
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER
 from pytest_kmigrate.documents.kip_125.group import MigratingGroup
-from pytest_kmigrate.documents.kip_125.kinds import NEW, PLAIN_ROUND_ROBIN, ROUND_ROBIN, WITH, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import NEW, PLAIN_ROUND_ROBIN, ROUND_ROBIN, WITH, WITHOUT, ActKind
 from pytest_kmigrate.faults import targets
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.links import Cut, Slow
 from pytest_kmigrate.faults.processes import Kill, Pause
+from pytest_kmigrate.faults.schedules.schedule import Schedule
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.workloads.members.member import RunningMember
 
@@ -20,32 +21,37 @@ _FEWEST, _MOST = 2, 5
 """Members with migration: each owns at least two of twelve partitions."""
 
 
-class Schedule:
-    """A group that has members, and what happens to it by a seed; after each step the group is as it must be."""
+class Acts:
+    """A group that has members, and what is done to it; after each act the group is as it must be.
 
-    def __init__(self, group: MigratingGroup, inject: Inject, seed: int) -> None:
+    What an act chooses, a member say, is drawn by the schedule's seed and the happening's own number: without another
+    happening it chooses as before.
+    """
+
+    def __init__(self, group: MigratingGroup, inject: Inject) -> None:
         self._group = group
         self._inject = inject
-        self._random = random.Random(seed)
+        self._random = random.Random(0)
         self._mode = ZOOKEEPER
-        self._steps = (
-            self._toggle,
-            self._burst,
-            self._join,
-            self._leave,
-            self._kill,
-            self._freeze,
-            self._cut,
-            self._slow,
-            self._outage,
-            self._older,
-            self._plain,
-        )
+        self._acts: Mapping[str, Callable[[], None]] = {
+            ActKind.TOGGLE: self._toggle,
+            ActKind.BURST: self._burst,
+            ActKind.JOIN: self._join,
+            ActKind.LEAVE: self._leave,
+            ActKind.KILL: self._kill,
+            ActKind.FREEZE: self._freeze,
+            ActKind.CUT: self._cut,
+            ActKind.SLOW: self._slow,
+            ActKind.OUTAGE: self._outage,
+            ActKind.OLDER: self._older,
+            ActKind.PLAIN: self._plain,
+        }
 
-    def carry_out(self, steps: int) -> None:
-        """So many steps, one after the other."""
-        for _ in range(steps):
-            self._random.choice(self._steps)()
+    def carry_out(self, schedule: Schedule) -> None:
+        """One act after the other."""
+        for happening in schedule.happenings:
+            self._random = random.Random(f"{schedule.seed} {happening.id}")
+            self._acts[str(happening.fault)]()
             self._group.await_owned(self._members())
             self._group.await_followed(self._mode)
             self._group.flow(200)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from pytest_kmigrate.model.protocols import CrashPoint
+from pytest_kmigrate.model.topology import Role
 
 METADATA_COPIED_NOT_COMMITTED = CrashPoint(
     "metadata-copied-not-committed",
@@ -45,3 +46,21 @@ LATE_CONFIG = CrashPoint("late-config", "kafka.zk.migration.ZkConfigMigrationCli
 
 LATE_DELETION = CrashPoint("late-deletion", "kafka.zk.migration.ZkTopicMigrationClient", "deleteTopic", held_s=15)
 """A topic is deleted by the metadata log, and about to be deleted in ZooKeeper."""
+
+CRASH_POINTS = {
+    **dict.fromkeys(
+        (
+            METADATA_COPIED_NOT_COMMITTED,
+            LONG_COPY,
+            ABOUT_TO_CLAIM,
+            COPY_NOT_BEGUN,
+            LONG_BEFORE_THE_CLAIM,
+            TOPIC_NOT_WRITTEN,
+            LATE_CONFIG,
+            LATE_DELETION,
+        ),
+        Role.CONTROLLER,
+    ),
+    ISR_CHANGE_ASKED: Role.BROKER,
+}
+"""Those that schedules may name, and which nodes come there."""

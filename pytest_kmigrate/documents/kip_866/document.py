@@ -2,6 +2,7 @@
 
 from pytest_kmigrate.checkers.registry import checkers_in, diagnoses_in
 from pytest_kmigrate.documents.kip_866.bindings import BINDINGS
+from pytest_kmigrate.documents.kip_866.crash_points import CRASH_POINTS
 from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology, not_copied
 from pytest_kmigrate.documents.kip_866.observing import WATCHING
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -32,6 +33,7 @@ DOCUMENT = Document(
     begins_in=Phase.ZOOKEEPER.name,
     revert=MigrationDriver.revert,
     starts={"HYBRID": None, "ALL_KRAFT": "HYBRID"},
+    crash_points=CRASH_POINTS,
     is_settled=is_written,
     check_topology=check_topology,
     unfilled=not_copied,

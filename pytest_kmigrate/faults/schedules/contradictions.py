@@ -1,13 +1,15 @@
 """What the keys of a schedule may hold each by itself, and not together."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pytest_kmigrate.faults.effect import Fault
+from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.processes import Kill, Pause, Stop
 from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
-from pytest_kmigrate.faults.schedules.spelling import Mistake, wrong
+from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, point_of, wrong
 from pytest_kmigrate.faults.znodes import ExpireSession
+from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role
 
 
@@ -22,6 +24,10 @@ class Walkable:
     """Those that a step of the procedure reaches."""
     starts: Sequence[str] = ()
     """Those that a run may begin in by a checkpoint."""
+    crash_points: Mapping[CrashPoint, Role] = field(default_factory=dict)
+    """Places in Kafka's code that a happening may begin at, and the role of the nodes that come there."""
+    acts: Sequence[str] = ()
+    """What an operator does that happenings name in place of faults; none: the document has faults."""
 
 
 def contradictions(schedule: Schedule, there: Walkable) -> Iterator[Mistake]:
@@ -38,9 +44,30 @@ def contradictions(schedule: Schedule, there: Walkable) -> Iterator[Mistake]:
             yield wrong(
                 f"{key}.begin.state", f"a state on the walk ({', '.join(passed[first:])})", each.begin.state, passed
             )
+        if each.begin.at is not None:
+            mistakes: list[Mistake] = []
+            point_of(f"{key}.begin.at", each.begin.at, there.crash_points, mistakes)
+            yield from mistakes
+            if each.begin.state is None and schedule.states:
+                yield wrong(f"{key}.begin.state", "the state in which its crash point is armed", None)
         yield from _circles(key, each, schedule)
         yield from _of_all(key, each)
         yield from _both(key, each, schedule)
+    yield from _points(schedule, there)
+
+
+def _points(schedule: Schedule, there: Walkable) -> Iterator[Mistake]:
+    """A crash point holds one node, once, and nodes of another role never come to it."""
+    seen: set[str] = set()
+    for number, each in enumerate(schedule.happenings):
+        held = each.fault.point.name if isinstance(each.fault, Hold) else None
+        for key, name in (("begin.at", each.begin.at), ("fault.point", held)):
+            if name in seen:
+                yield wrong(f"happenings[{number}].{key}", "a crash point that no other happening has", name)
+            seen |= {name} if name else set()
+        if isinstance(each.fault, Hold) and each.fault.role is not there.crash_points.get(each.fault.point):
+            comes = there.crash_points[each.fault.point].value
+            yield wrong(f"happenings[{number}].fault.role", f"{comes}, which comes to {held}", each.fault.role.value)
 
 
 def _circles(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mistake]:
@@ -80,5 +107,5 @@ def _both(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mistak
         yield Mistake(f"{key}.fault.target", f"expected a node that no other fault has stopped; got {got}")
 
 
-def _aims(fault: Fault) -> list[str]:
+def _aims(fault: Fault | Act) -> list[str]:
     return [str(getattr(fault, name)) for name in ("target", "source", "destination") if hasattr(fault, name)]

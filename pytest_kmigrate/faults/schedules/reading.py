@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pytest_kmigrate.faults.schedules.contradictions import Walkable, contradictions
 from pytest_kmigrate.faults.schedules.header import damages, header_in
 from pytest_kmigrate.faults.schedules.schedule import SCHEMA, Begin, Happening, Moment, Release, Schedule
-from pytest_kmigrate.faults.schedules.spelling import Mistake, fault_of, refuse_others, wrong
+from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, fault_of, refuse_others, wrong
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.topology.loading import find, load, shipped
 
@@ -70,13 +70,14 @@ def schedule_of(line: str, walkable: Callable[[str], Walkable], mistakes: list[M
     there = _document(data.get("document"), walkable, mistakes)
     nodes = _nodes(data.get("topology"), mistakes)
     walk, starts_at = _walk(data, there, mistakes)
+    most = 0 if there.acts else 100  # acts change what they change
     schedule = Schedule(
         document=there.document,
         topology=str(data.get("topology")),
-        happenings=tuple(_happenings(data.get("happenings"), nodes, mistakes)),
+        happenings=tuple(_happenings(data.get("happenings"), nodes, there, mistakes)),
         walk=walk,
         starts_at=starts_at,
-        changes_per_s=_number("changes_per_s", data.get("changes_per_s", 2), 100, mistakes),
+        changes_per_s=_number("changes_per_s", data.get("changes_per_s", 0 if there.acts else 2), most, mistakes),
         seed=_whole("seed", data.get("seed", 1), 10**18 - 1, mistakes),
     )
     if len(mistakes) == before:
@@ -122,20 +123,37 @@ def _walk(data: Mapping[str, Any], there: Walkable, mistakes: list[Mistake]) -> 
     return tuple(walk), starts_at
 
 
-def _happenings(given: object, nodes: frozenset[str], mistakes: list[Mistake]) -> Iterator[Happening]:
+def _happenings(given: object, nodes: frozenset[str], there: Walkable, mistakes: list[Mistake]) -> Iterator[Happening]:
     if not isinstance(given, list) or not 0 < len(given) <= MOST_HAPPENINGS:
         size = len(given) if isinstance(given, list) else given
         mistakes.append(wrong("happenings", f"a list of 1 to {MOST_HAPPENINGS}", size))
         return
     for number, each in enumerate(given):
         key = f"happenings[{number}]"
+        if there.acts or (isinstance(each, dict) and "act" in each):
+            yield from _act(key, each, there, mistakes)
+            continue
         table = _table(key, each, Happening, mistakes)
         identity = _whole(f"{key}.id", table.get("id"), _MOST_IDS, mistakes)
-        fault = fault_of(f"{key}.fault", table.get("fault"), nodes, mistakes)
+        fault = fault_of(f"{key}.fault", table.get("fault"), nodes, mistakes, there.crash_points)
         begin = _begin(f"{key}.begin", table.get("begin", {}), mistakes)
         release = _release(f"{key}.release", table.get("release", {}), mistakes)
         if fault is not None:
             yield Happening(identity, fault, begin, release)
+
+
+def _act(key: str, given: object, there: Walkable, mistakes: list[Mistake]) -> Iterator[Happening]:
+    """An act, which begins when the one before is over; documents have acts or faults."""
+    if not isinstance(given, dict):
+        mistakes.append(wrong(key, "an object of id, act", given))
+        return
+    refuse_others(f"{key}.", given, ("id", "act"), mistakes)
+    identity, act = _whole(f"{key}.id", given.get("id"), _MOST_IDS, mistakes), given.get("act")
+    if isinstance(act, str) and act in there.acts:
+        yield Happening(identity, Act(act))
+    else:
+        known = f"one of {', '.join(there.acts)}" if there.acts else f"none, as {there.document} has faults"
+        mistakes.append(wrong(f"{key}.act", known, act, there.acts))
 
 
 def _begin(key: str, given: object, mistakes: list[Mistake]) -> Begin:
@@ -147,7 +165,11 @@ def _begin(key: str, given: object, mistakes: list[Mistake]) -> Begin:
         mistakes.append(wrong(f"{key}.when", f"one of {', '.join(get_args(Moment))}", moment, get_args(Moment)))
     number = None if of is None else _whole(f"{key}.of", of, _MOST_IDS, mistakes)
     after = _whole(f"{key}.after_operations", table.get("after_operations", 0), MOST_OPERATIONS, mistakes)
-    return Begin(state, after, number, moment)
+    at = table.get("at")
+    if at is not None and not isinstance(at, str):
+        mistakes.append(wrong(f"{key}.at", "the name of a crash point, or none", at))
+        at = None
+    return Begin(state, after, number, moment, at)
 
 
 def _release(key: str, given: object, mistakes: list[Mistake]) -> Release:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from pytest_kmigrate.faults.effect import Fault
-from pytest_kmigrate.faults.schedules.spelling import kind_of, spelled
+from pytest_kmigrate.faults.schedules.spelling import Act, kind_of, spelled
 from pytest_kmigrate.model.capabilities import Capability, Needs
 
 SCHEMA = 1
@@ -20,7 +20,9 @@ Moment = Literal["begun", "witnessed", "healed"]
 class Begin:
     """When a happening begins: the walk has come to ``state``, then so many further writes were acknowledged.
 
-    With ``of`` it waits for another happening, too: until that one has begun, was witnessed, or is healed.
+    With ``of`` it waits for another happening, too: until that one has begun, was witnessed, or is healed. With ``at``
+    it waits for a node that comes to a crash point, and the walk goes on meanwhile; ``after_operations`` counts from
+    there.
     """
 
     state: str | None = None
@@ -28,6 +30,8 @@ class Begin:
     after_operations: int = 0
     of: int | None = None
     when: Moment = "witnessed"
+    at: str | None = None
+    """The name of a crash point of the document; the node is held there until the fault is in force."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,10 @@ class Release:
 
 @dataclass(frozen=True)
 class Happening:
-    """One fault of a schedule, when it begins and when it is released."""
+    """One fault of a schedule, when it begins and when it is released; or an act, which follows the one before."""
 
     id: int
-    fault: Fault
+    fault: Fault | Act
     begin: Begin = Begin()
     release: Release = Release()
 
@@ -79,7 +83,8 @@ class Schedule:
     def needs(self) -> Needs:
         """What the provider must be able to do."""
         traffic = {Capability.TRAFFIC} | ({Capability.CHANGE} if self.changes_per_s else set())
-        return frozenset(traffic).union(*(each.fault.needs for each in self.happenings))
+        points = {Capability.CRASH_POINTS for each in self.happenings if each.begin.at}
+        return frozenset(traffic | points).union(*(each.fault.needs for each in self.happenings))
 
     @property
     def digest(self) -> str:
@@ -117,15 +122,7 @@ def data_of(schedule: Schedule) -> dict[str, Any]:
         "walk": list(schedule.walk),
         "changes_per_s": schedule.changes_per_s,
         "seed": schedule.seed,
-        "happenings": [
-            {
-                "id": each.id,
-                "fault": spelled(each.fault),
-                "begin": _besides(asdict(each.begin), asdict(Begin())),
-                "release": _besides(asdict(each.release), asdict(Release())),
-            }
-            for each in schedule.happenings
-        ],
+        "happenings": [_data_of(each) for each in schedule.happenings],
     }
 
 
@@ -138,6 +135,17 @@ def lines_of(schedules: Sequence[Schedule], header: Mapping[str, object] | None 
     """A night: a first line that says where it comes from, if given, and a line a schedule."""
     first = [json.dumps(header, sort_keys=True, separators=(",", ":"))] if header else []
     return "\n".join([*first, *map(line_of, schedules)]) + "\n"
+
+
+def _data_of(happening: Happening) -> dict[str, Any]:
+    if isinstance(happening.fault, Act):
+        return {"id": happening.id, "act": happening.fault.name}
+    return {
+        "id": happening.id,
+        "fault": spelled(happening.fault),
+        "begin": _besides(asdict(happening.begin), asdict(Begin())),
+        "release": _besides(asdict(happening.release), asdict(Release())),
+    }
 
 
 def _freed(happening: Happening) -> Happening:

@@ -23,6 +23,7 @@ def json_schema() -> dict[str, Any]:
             after_operations=_number("integer", MOST_OPERATIONS, Begin.after_operations),
             of={"type": ["integer", "null"]},
             when={"enum": list(get_args(Moment)), "default": Begin.when},
+            at={"type": ["string", "null"]},
         ),
         "release": _table(
             operations=_number("integer", MOST_OPERATIONS, Release.operations),
@@ -42,7 +43,12 @@ def json_schema() -> dict[str, Any]:
             "type": "array",
             "minItems": 1,
             "maxItems": MOST_HAPPENINGS,
-            "items": {**_table(**happening), "required": ["id", "fault"]},
+            "items": {
+                "oneOf": [
+                    {**_table(**happening), "required": ["id", "fault"]},
+                    {**_table(id=happening["id"], act=_TEXT), "required": ["id", "act"]},
+                ]
+            },
         },
     }
     return {

@@ -8,9 +8,11 @@ from functools import partial
 from types import ModuleType
 from typing import Any, get_type_hints
 
-from pytest_kmigrate.faults import disks, links, processes, targets, znodes
+from pytest_kmigrate.faults import disks, holding, links, processes, targets, znodes
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.targets import Target
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.mistakes import did_you_mean
 
@@ -25,6 +27,25 @@ _PLAIN: dict[str, Callable[[], Target]] = {
     **{f"every-{role.value}": partial(targets.every, role) for role in Role},
 }
 _LARGEST = 10**9
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What a line may name: nodes of its topology, and crash points of its document."""
+
+    nodes: Collection[str]
+    points: Collection[CrashPoint]
+
+
+@dataclass(frozen=True)
+class Act:
+    """What an operator does, by the name that a document has for it; it is over when it is done."""
+
+    name: str
+    needs = frozenset[Capability]()
+
+    def __str__(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -52,14 +73,14 @@ def refuse_others(
     mistakes += [wrong(f"{prefix}{each}", expected, given[each], names, written=each) for each in others]
 
 
-def kind_of(fault: Fault) -> str:
-    """The name of a fault's effect: ``fail-log-dir``."""
-    return _kebab(type(fault).__name__)
+def kind_of(fault: Fault | Act) -> str:
+    """The name of a fault's effect, ``fail-log-dir``, or of an act."""
+    return fault.name if isinstance(fault, Act) else _kebab(type(fault).__name__)
 
 
 def kinds() -> dict[str, type[Any]]:
     """The faults that can be spelled, by name."""
-    found = [value for module in (processes, links, znodes, disks) for value in _faults_of(module)]
+    found = [value for module in (processes, links, znodes, disks, holding) for value in _faults_of(module)]
     return {_kebab(each.__name__): each for each in found}
 
 
@@ -79,8 +100,18 @@ def spelled(fault: Fault) -> dict[str, Any]:
     return {"kind": kind_of(fault), **{key: _plain(value) for key, value in values.items()}}
 
 
-def fault_of(key: str, data: object, nodes: Collection[str], mistakes: list[Mistake]) -> Fault | None:
-    """The fault that ``data`` spells; None, and every mistake is added, if it spells none."""
+def fault_of(
+    key: str,
+    data: object,
+    nodes: Collection[str],
+    mistakes: list[Mistake],
+    points: Collection[CrashPoint] = (),
+) -> Fault | None:
+    """The fault that ``data`` spells; None, and every mistake is added, if it spells none.
+
+    ``nodes``: names of those of the topology; ``points``: crash points of the document.
+    """
+    there = _Named(nodes, points)
     if not isinstance(data, Mapping):
         mistakes.append(wrong(key, "a fault, such as {kind: kill, target: random-broker}", data))
         return None
@@ -97,7 +128,7 @@ def fault_of(key: str, data: object, nodes: Collection[str], mistakes: list[Mist
     values = {}
     for each, hint in allowed.items():
         if each.name in data:
-            values[each.name] = _value(f"{key}.{each.name}", hint, data[each.name], nodes, mistakes)
+            values[each.name] = _value(f"{key}.{each.name}", hint, data[each.name], there, mistakes)
         elif each.default is MISSING:
             mistakes.append(
                 Mistake(f"{key}.{each.name}", f"expected, as {data['kind']} has no default for it; got none")
@@ -120,22 +151,36 @@ def target_of(key: str, text: object, nodes: Collection[str], mistakes: list[Mis
     return None
 
 
-def _value(key: str, hint: Any, given: object, nodes: Collection[str], mistakes: list[Mistake]) -> object:
+def point_of(key: str, name: object, points: Collection[CrashPoint], mistakes: list[Mistake]) -> CrashPoint | None:
+    """The crash point of this name."""
+    found = next((each for each in points if each.name == name), None)
+    if found is None:
+        known = [each.name for each in points]
+        mistakes.append(wrong(key, f"a crash point of the document ({', '.join(known) or 'it has none'})", name, known))
+    return found
+
+
+def _value(key: str, hint: Any, given: object, there: _Named, mistakes: list[Mistake]) -> object:
     if hint is Target:
-        return target_of(key, given, nodes, mistakes)
+        return target_of(key, given, there.nodes, mistakes)
+    if hint is CrashPoint:
+        return point_of(key, given, there.points, mistakes)
     if hint in (tuple[Target, ...], tuple[Role, ...]):
         if not isinstance(given, list) or not given:
             mistakes.append(wrong(key, "a list", given))
             return ()
         one = hint.__args__[0]
-        return tuple(_value(f"{key}[{n}]", one, each, nodes, mistakes) for n, each in enumerate(given))
-    if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        values = [str(each.value) for each in hint]
-        if given not in values:
-            mistakes.append(wrong(key, f"one of {', '.join(values)}", given, values))
-            return None
-        return hint(given)
-    return _scalar(key, hint, given, mistakes)
+        return tuple(_value(f"{key}[{n}]", one, each, there, mistakes) for n, each in enumerate(given))
+    is_enum = isinstance(hint, type) and issubclass(hint, enum.Enum)
+    return _of_enum(key, hint, given, mistakes) if is_enum else _scalar(key, hint, given, mistakes)
+
+
+def _of_enum(key: str, hint: type[enum.Enum], given: object, mistakes: list[Mistake]) -> enum.Enum | None:
+    values = [str(each.value) for each in hint]
+    if given not in values:
+        mistakes.append(wrong(key, f"one of {', '.join(values)}", given, values))
+        return None
+    return hint(given)
 
 
 def _scalar(key: str, hint: type[Any], given: object, mistakes: list[Mistake]) -> object:
@@ -151,7 +196,7 @@ def _plain(value: object) -> object:
         return value.value
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
-    return str(value) if isinstance(value, Target) else value
+    return str(value) if isinstance(value, Target | CrashPoint) else value
 
 
 def _faults_of(module: ModuleType) -> Iterator[type[Any]]:

@@ -28,14 +28,21 @@ _SEED = "seed"
 
 
 def seeds_agree(history: History) -> Iterator[Disagreement]:
-    """The command of the run, the command that does it again and its workloads have the seed of the header."""
+    """The command of the run, the command that does it again and its workloads have the seed of the header.
+
+    Where a schedule was carried out its seed is the run's, whatever seed the command has for other tests.
+    """
     header = history.header
-    named = {
-        "the command of the run": options_in(header.extra.get("command")).get(_SEED),
-        "the command that does it again": options_asked_for(header).get(_SEED),
-    }
+    named = (
+        {"its schedule": header.schedule.get(_SEED)}
+        if header.schedule is not None
+        else {
+            "the command of the run": options_in(header.extra.get("command")).get(_SEED),
+            "the command that does it again": options_asked_for(header).get(_SEED),
+        }
+    )
     for where, seed in named.items():
-        if seed is not None and seed != str(header.seed):
+        if seed is not None and str(seed) != str(header.seed):
             yield Disagreement(f"run.json has the seed {header.seed}", f"{where} has {seed}")
     for event in history.of(EventKind.WORKLOAD_BEGAN):
         own = event.data.get(_SEED)

@@ -12,6 +12,7 @@ from pytest_kmigrate.faults.targets import active_controller, node
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.running import carrying_out
 from pytest_kmigrate.running.carrying_out import carry_out
+from pytest_kmigrate.waiting import until
 from tests.unit.fakes import Stage
 
 AT_ONCE = Release(operations=0, at_most_s=60)
@@ -65,6 +66,31 @@ def test_what_is_across_stays_in_force_while_the_walk_goes_on(stage: Stage, run:
     carry_out(_schedule(Happening(1, pause, Begin("HYBRID"), Release(0, 60, across=True))), run)
     assert run.done[1] == f"walk to ALL_KRAFT, {pause} in force"
     assert _in_force(stage) == []
+
+
+def test_a_happening_at_a_crash_point_begins_on_the_way(stage: Stage, run: Any) -> None:
+    """The walk goes on when the rule is in the nodes, and what is held there is hit; then the schedule is over."""
+    pause = Pause(node("broker-1"))
+    done = run.driver.advance_to
+
+    def advance_to(state: str) -> None:
+        assert stage.cluster.armed == {"late-config"}
+        done(state)
+        stage.cluster.held["late-config"] = "controller-3000"
+        until(lambda: stage.of(EventKind.FAULT_BEGAN), awaited="the fault in force", within_s=10)
+
+    run.driver.advance_to = advance_to
+    carry_out(_schedule(Happening(1, pause, Begin("HYBRID", at="late-config"), Release(0, 60))), run)
+    assert run.done[1] == "walk to ALL_KRAFT, nothing in force"
+    assert stage.of(EventKind.FAULT_WITNESSED)
+    assert _in_force(stage) == []
+
+
+def test_a_crash_point_that_no_node_comes_to_costs_no_wait(stage: Stage, run: Any) -> None:
+    """When the walk has come to the next state it is left out, without a witness."""
+    carry_out(_schedule(Happening(1, Pause(node("broker-1")), Begin("HYBRID", at="late-config"))), run)
+    assert not stage.of(EventKind.FAULT_BEGAN)
+    assert stage.of(EventKind.FAULT_NOT_WITNESSED)
 
 
 def test_a_happening_waits_for_another(stage: Stage, run: Any) -> None:

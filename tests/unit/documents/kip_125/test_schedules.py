@@ -1,4 +1,4 @@
-"""Schedules of what happens to a group: each seed has its own, and always the same."""
+"""Schedules of what happens to a group: a line has its own, and always the same."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,8 +6,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from pytest_kmigrate.documents.kip_125.group import MigratingGroup
-from pytest_kmigrate.documents.kip_125.schedules import Schedule, happenings
+from pytest_kmigrate.documents.kip_125.kinds import ActKind
+from pytest_kmigrate.documents.kip_125.schedules import Acts, happenings
 from pytest_kmigrate.faults.effect import Fault
+from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
+from pytest_kmigrate.faults.schedules.spelling import Act
 from pytest_kmigrate.workloads.members.member import RunningMember
 
 
@@ -57,33 +60,49 @@ class PlayedGroup:
         self.said.append(f"end {fault}")
 
 
-def said(seed: int, steps: int = 40) -> list[str]:
+KINDS = tuple(ActKind)
+
+
+def line(*kinds: ActKind, seed: int = 1) -> Schedule:
+    """A schedule of these acts."""
+    happenings = [Happening(number, Act(kind.value)) for number, kind in enumerate(kinds)]
+    return Schedule("kip-125", "zk1-broker1", tuple(happenings), seed=seed)
+
+
+def said(schedule: Schedule) -> list[str]:
     """What a schedule does to a group."""
     group = PlayedGroup()
-    Schedule(cast("MigratingGroup", group), group.inject, seed).carry_out(steps)
+    Acts(cast("MigratingGroup", group), group.inject).carry_out(schedule)
     return group.said
 
 
-def test_a_seed_is_a_schedule() -> None:
-    """The same one each time, and another one for another seed."""
-    assert said(1) == said(1)
-    assert said(1) != said(2)
+def test_a_line_is_what_happens() -> None:
+    """The same each time, and the choices within acts are others for another seed."""
+    assert said(line(*KINDS)) == said(line(*KINDS))
+    assert said(line(*KINDS, seed=2)) != said(line(*KINDS))
 
 
-def test_everything_happens_in_long_schedules() -> None:
-    """Every kind of fault, and every kind of member."""
-    words = " ".join(said(3, steps=200))
+def test_without_an_act_the_others_choose_as_before() -> None:
+    """So what is left of a schedule is comparable with the whole."""
+    whole = line(ActKind.TOGGLE, ActKind.OUTAGE, ActKind.KILL)
+    (kill,) = [each for each in said(whole) if each.startswith("begin kill(")]
+    assert kill in said(whole.without(0, 1))
+
+
+def test_every_act_does_what_it_is_named_after() -> None:
+    """Each kind of fault, and each kind of member."""
+    words = " ".join(said(line(*KINDS)))
     for each in ("begin kill(", "begin pause(", "begin cut(", "begin slow(", "join MDZKCC", "join KC", "stop MEZKCC"):
         assert each in words
 
 
-def test_after_each_step_the_group_follows_what_was_written_last() -> None:
+def test_after_each_act_the_group_follows_what_was_written_last() -> None:
     """ZooKeeper before anything was."""
     group, mode = PlayedGroup(), "zookeeper"
-    schedule = Schedule(cast("MigratingGroup", group), group.inject, 3)
-    for _ in range(60):
+    acts = Acts(cast("MigratingGroup", group), group.inject)
+    for each in KINDS * 6:
         group.said.clear()
-        schedule.carry_out(1)
+        acts.carry_out(line(each))
         mode = next((each for each in reversed(group.said) if each in ("kafka", "zookeeper")), mode)
         assert group.said[-2:] == [f"await_followed ['{mode}']", "flow []"]
 
@@ -91,9 +110,9 @@ def test_after_each_step_the_group_follows_what_was_written_last() -> None:
 def test_a_group_keeps_enough_members_and_partitions_for_each() -> None:
     """At least two take over from one that fails; at most five, so that each owns two partitions of twelve."""
     group = PlayedGroup()
-    schedule = Schedule(cast("MigratingGroup", group), group.inject, 5)
-    for _ in range(200):
-        schedule.carry_out(1)
+    acts = Acts(cast("MigratingGroup", group), group.inject)
+    for each in (ActKind.JOIN, ActKind.LEAVE):
+        acts.carry_out(line(*[each] * 8))
         assert 2 <= len(group.alive("MEZKCC")) <= 5
 
 

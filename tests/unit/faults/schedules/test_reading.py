@@ -1,6 +1,7 @@
 """Facts about lines of schedules: what they come to, and that every mistake is found at once."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.running.carrying_out import walkable
 
-KIP = walkable("kip-866")
+KIP, GROUPS = walkable("kip-866"), walkable("kip-125")
 
 
 def _data(**changes: Any) -> dict[str, Any]:
@@ -50,10 +51,13 @@ def _read(data: object) -> tuple[Schedule | None, list[str]]:
     return found, [str(each) for each in mistakes]
 
 
+_LONG = {"kind": "hold", "point": "long-copy"}
+
+
 def _one(document: str) -> Walkable:
-    if document != KIP.document:
+    if document not in (KIP.document, GROUPS.document):
         raise WrongUseError(f"expected kip-866, got {document!r}")
-    return KIP
+    return KIP if document == KIP.document else GROUPS
 
 
 def test_a_line_comes_back_as_it_was() -> None:
@@ -66,6 +70,29 @@ def test_a_line_comes_back_as_it_was() -> None:
     assert again is not None
     assert (again.digest, again.name) == (schedule.digest, schedule.name)
     assert schedule.name == f"HYBRID-kill-pause-{schedule.digest[:8]}"
+
+
+def test_a_crash_point_comes_back_as_it_was() -> None:
+    """As the begin of a happening, and as the place where a node is held."""
+    schedule, mistakes = _read(_data(happenings=[{**_LATE, "release": {}}, {**_HOLD, "fault": _LONG, "release": {}}]))
+    assert mistakes == []
+    assert schedule is not None
+    assert Capability.CRASH_POINTS in schedule.needs
+    assert schedule.without(2).needs >= {Capability.CRASH_POINTS}
+    assert data_of(schedule)["happenings"][0]["begin"] == {"state": "HYBRID", "at": "late-config"}
+    assert data_of(schedule)["happenings"][1]["fault"] == _LONG
+    assert schedule.name.startswith("HYBRID-kill-hold-")
+
+
+def test_acts_come_back_as_they_were() -> None:
+    """They follow each other, so they have neither begin nor release."""
+    acts = [{"id": 1, "act": "toggle"}, {"id": 2, "act": "kill"}]
+    schedule, mistakes = _read(_data(**_GROUP, happenings=acts))
+    assert mistakes == []
+    assert schedule is not None
+    assert data_of(schedule)["happenings"] == acts
+    assert data_of(schedule.without(1))["happenings"] == acts[1:]
+    assert schedule.name.startswith("START-toggle-kill-")
 
 
 def test_what_a_schedule_needs_is_known_before_it_runs() -> None:
@@ -87,6 +114,9 @@ def test_without_a_happening_the_others_stay_as_they_are() -> None:
 
 _KILL = _data()["happenings"][0]
 _PAUSE = _data()["happenings"][1]
+_LATE = {**_KILL, "begin": {"state": "HYBRID", "at": "late-config"}}
+_HOLD: dict[str, Any] = {"id": 2, "fault": {"kind": "hold", "point": "late-config"}, "begin": {"state": "HYBRID"}}
+_GROUP: dict[str, Any] = {"document": "kip-125", "walk": [], "starts_at": None, "changes_per_s": 0}
 _ALL_BROKERS = {"kind": "kill", "target": "every-broker"}
 
 
@@ -118,6 +148,23 @@ _ALL_BROKERS = {"kind": "kill", "target": "every-broker"}
         ({"happenings": [{**_KILL, "release": []}]}, "release: expected an object of operations"),
         ({"happenings": ["kill"]}, "happenings[0]: expected an object of id, fault, begin, release"),
         (
+            {"happenings": [{**_KILL, "begin": {"state": "HYBRID", "at": "late-confg"}}]},
+            'begin.at: .*mean "late-config"',
+        ),
+        ({"happenings": [{**_KILL, "begin": {"state": "HYBRID", "at": 1}}]}, "begin.at: expected the name"),
+        ({"happenings": [{**_KILL, "begin": {"at": "late-config"}}]}, "begin.state: expected the state in which"),
+        ({"happenings": [_LATE, {**_LATE, "id": 2}]}, "happenings[1].begin.at: expected a crash point that no other"),
+        ({"happenings": [_LATE, _HOLD]}, "happenings[1].fault.point: expected a crash point that no other"),
+        (
+            {"happenings": [{**_HOLD, "fault": {**_HOLD["fault"], "role": "broker"}}]},
+            "fault.role: expected controller, which comes to late-config; got 'broker'",
+        ),
+        ({"happenings": [{"id": 1, "act": "toggle"}]}, "happenings[0].act: expected none, as kip-866 has faults"),
+        ({**_GROUP, "happenings": [_KILL]}, "fault: expected no such key: there are id, act"),
+        ({**_GROUP, "happenings": [{"id": 1, "act": "togle"}]}, 'happenings[0].act: .*did you mean "toggle"'),
+        ({**_GROUP, "happenings": ["toggle"]}, "happenings[0]: expected an object of id, act"),
+        ({**_GROUP, "happenings": [{"id": 1}], "changes_per_s": 1}, "changes_per_s: expected a number from 0 to 0"),
+        (
             {"happenings": [{**_KILL, "fault": _ALL_BROKERS, "release": {"across": True}}]},
             "release.across: expected false, as no step ends without any of every-broker",
         ),
@@ -135,7 +182,7 @@ def test_a_line_with_a_mistake_is_none(changes: dict[str, Any], words: str) -> N
     """It is refused before anything starts, by the key, and by what was expected there."""
     schedule, mistakes = _read(_data(**changes))
     assert schedule is None
-    with pytest.raises(AssertionError, match=words.replace("[0]", r"\[0\]")):
+    with pytest.raises(AssertionError, match=re.sub(r"\[(\d)\]", r"\\[\1\\]", words)):
         raise AssertionError("\n".join(mistakes))
 
 

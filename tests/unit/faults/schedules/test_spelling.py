@@ -10,14 +10,18 @@ from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.schedules.spelling import Mistake, fault_of, keys_of, kinds, spelled, target_of
 from pytest_kmigrate.faults.targets import Target, active_controller, every, node, partition_leader
 from pytest_kmigrate.model.links import Stream
+from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role
 
+POINT = CrashPoint("late-config", "a.Class", "method")
 NODES = frozenset({"broker-0", "controller-3000"})
 _EXAMPLES = {
     Target: ("active-controller", "every-zookeeper", "leader-of(orders-0)", "broker-0"),
     tuple[Target, ...]: (["broker-0", "controller-3000"],),
     tuple[Role, ...]: (["broker"],),
     Stream: ("back",),
+    CrashPoint: ("late-config",),
+    Role: ("broker",),
     bool: (True,),
     int: (7,),
     str: ("/controller",),
@@ -31,7 +35,7 @@ def test_every_fault_comes_back_as_it_was_spelled(kind: str) -> None:
     for values in itertools.product(*(_EXAMPLES[hint] for hint in keys.values())):
         data = {"kind": kind, **dict(zip((each.name for each in keys), values, strict=True))}
         mistakes: list[Mistake] = []
-        fault = fault_of("fault", data, NODES, mistakes)
+        fault = fault_of("fault", data, NODES, mistakes, [POINT])
         assert mistakes == []
         assert fault is not None
         assert spelled(fault) == data
@@ -64,6 +68,7 @@ _SLOW = {"kind": "slow", "source": "broker-0", "destination": "broker-0"}
             {"kind": "kil", "target": "broker-0"},
             "fault.kind: expected one of kill, .*; got 'kil'; did you mean \"kill\"?",
         ),
+        ({"kind": "hold", "point": "late-confg"}, 'fault.point: expected a crash point .*did you mean "late-config"'),
         ({"kind": "kill"}, "fault.target: expected, as kill has no default for it; got none"),
         ({"kind": "kill", "target": "broker-9"}, 'fault.target: expected a target .*; did you mean "broker-0"?'),
         ({"kind": "kill", "target": ["broker-0"]}, "fault.target: expected a target"),
@@ -94,7 +99,7 @@ _SLOW = {"kind": "slow", "source": "broker-0", "destination": "broker-0"}
 def test_a_mistake_names_key_and_what_was_expected(data: object, words: str) -> None:
     """One sentence each, with the nearest word where one is near."""
     mistakes: list[Mistake] = []
-    assert fault_of("fault", data, NODES, mistakes) is None
+    assert fault_of("fault", data, NODES, mistakes, [POINT]) is None
     assert len(mistakes) == 1
     with pytest.raises(AssertionError, match=words.replace("?", r"\?").replace("(", r"\(")):
         raise AssertionError(str(mistakes[0]))

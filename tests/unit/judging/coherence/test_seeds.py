@@ -6,7 +6,7 @@ import pytest
 
 from pytest_kmigrate.judging.coherence.seeds import changes_are_drawn, seeds_agree, targets_are_drawn
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History, RunHeader
+from pytest_kmigrate.model.history import SCHEDULE, History, RunHeader
 from pytest_kmigrate.workloads.metadata.metadata_change import Scope, operations
 
 HEADER = RunHeader("r", "t", 7, "3.9.1", "small", extra={"command": ["t", "--kmigrate-seed=7"]})
@@ -52,6 +52,13 @@ def test_the_command_has_the_seed_of_the_header(command: object, found: int) -> 
     """In either way of writing an option; without it nothing is compared."""
     history = History(RunHeader("r", "t", 7, "3.9.1", "small", extra={"command": command}))
     assert len(list(seeds_agree(history))) == found
+
+
+@pytest.mark.parametrize(("seed", "found"), [(7, 0), (8, 1)])
+def test_a_schedule_has_the_seed_of_the_header(seed: int, found: int) -> None:
+    """Whatever seed the command has, which is for the tests without a schedule."""
+    extra = {"command": ["--kmigrate-seed", "3"], SCHEDULE: {"seed": seed}}
+    assert len(list(seeds_agree(History(RunHeader("r", "t", 7, "3.9.1", "small", extra=extra))))) == found
 
 
 @pytest.mark.parametrize(("drawn", "found"), [("broker-1", 1), ("broker-2", 1), ("broker-0", 0)])
