@@ -16,8 +16,11 @@ from pytest_kmigrate.redaction import line_with_secret
 from pytest_kmigrate.redaction.known import is_findable, known_in, learn, learn_named
 
 _JSON = (".json", ".jsonl")
-_OWN, _LONGEST_OWN = re.compile(r"""(?:digest|sha256|hidden)[\\"':= ]{1,6}\Z"""), 16
-"""What stands before digests of our own."""
+_OWN, _LONGEST_OWN = (
+    re.compile(r"""(?:(?:digest|sha256|hidden|tokenId)[\\"':= ]{1,6}|"checkpoint": \{\s{0,9}"key": ")\Z"""),
+    40,
+)
+"""What stands before our own digests, names of checkpoints, and ids of delegation tokens, which are public."""
 
 _REQUIREMENT = re.compile(r"[A-Z]\d+-[A-Z]+-[a-z0-9-]+\b")
 """The id of a requirement, which may have ``api`` or ``auth`` in it."""

@@ -104,6 +104,10 @@ def test_a_token_is_found_in_any_file(name: str, tmp_path: Path) -> None:
         '{"topology_digest": "' + HEX[64:128] + '", "session": "' + HEX[:32] + '"}',
         "TopicRecord(name='orders', topicId=qJjwUtwgQF-EgG0gGS0o0w) key=17 accessKey=[hidden]",
         '{"names": ["sasl.jaas.config", "ssl.keystore.location", "ssl.key.password"]}',
+        '"checkpoint": {\n   "key": "hybrid-' + HEX[:16] + '",\n   "state": "HYBRID"',
+        '{"data": {"checkpoint": {"key": "preparing-' + HEX[16:32] + '"}}}',
+        "Processing Token Notification for tokenId: " + LETTERS[:22] + " (kafka.server.DelegationTokenManagerZk)",
+        '{"expirationTimestamp": 1796043227675, "tokenId": "' + LETTERS[22:44] + '"}',
         "password=*** secret=sha256:0123456789ab -----BEGIN CERTIFICATE",
     ],
 )
