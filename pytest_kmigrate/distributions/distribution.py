@@ -4,10 +4,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_kmigrate.model.provider_names import DOCKER
+
 LIBS = "libs"
 """The folder of an unpacked Kafka that holds its jars."""
 _IMAGE, _ADAPTER = "image:", "#"
-RUNS_IMAGES = "docker"
+RUNS_IMAGES = DOCKER
 """The provider that runs images."""
 
 

@@ -1,6 +1,6 @@
 """Providers by name. The fake one has none here: what a run on it shows says nothing about Kafka.
 
-What a provider needs is imported when it is chosen: pytest asks for the names at every start.
+What a provider needs is imported when it is chosen.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_kmigrate.distributions.distribution import is_image
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.extras import extras_named
+from pytest_kmigrate.model.provider_names import ATTACH, DOCKER, PROCESS, PROVIDERS
 
 if TYPE_CHECKING:
     from pytest_kmigrate.model.provider import Provider
@@ -90,11 +91,10 @@ def _standing(provider: "Provider", _: Notify, path: str, kafka: _Kafka) -> "Top
 
 
 _CHOICES = {
-    "process": _Choice(_process, _wished),
-    "docker": _Choice(_docker, _wished_in_containers),
-    "attach": _Choice(_attach, _standing, needs_file=True),
+    PROCESS: _Choice(_process, _wished),
+    DOCKER: _Choice(_docker, _wished_in_containers),
+    ATTACH: _Choice(_attach, _standing, needs_file=True),
 }
-PROVIDERS = tuple(_CHOICES)
 OF_ONE_FILE = frozenset(name for name, choice in _CHOICES.items() if choice.needs_file)
 """Providers of one cluster, which the command line names by a file."""
 STARTING = tuple(name for name in PROVIDERS if name not in OF_ONE_FILE)

@@ -12,6 +12,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.provider import NOTHING_LOADED, Artifact, Instruments
+from pytest_kmigrate.model.provider_names import ATTACH
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.attach.asking import Asked, ask
 from pytest_kmigrate.providers.attach.cluster import AttachedCluster, Readers
@@ -27,7 +28,7 @@ from pytest_kmigrate.waiting import repeat
 class AttachProvider:
     """Implements ``Provider`` for one cluster, which is asked once what can be done with it."""
 
-    name = "attach"
+    name = ATTACH
     runs_here = False
 
     def __init__(self, site: Site, notify: Callable[[str], None], *, heals: bool = True) -> None:

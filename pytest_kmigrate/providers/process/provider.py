@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from pytest_kmigrate.model.provider_names import PROCESS
 from pytest_kmigrate.providers.owned.provider import OwnedProvider
 
 if TYPE_CHECKING:
@@ -19,5 +20,5 @@ def _provision(*given: Any, **options: Any) -> "AbstractContextManager[OwnedClus
 class ProcessProvider(OwnedProvider):
     """Each node is a process."""
 
-    name = "process"
+    name = PROCESS
     make = staticmethod(_provision)

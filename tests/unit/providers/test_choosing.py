@@ -7,8 +7,9 @@ import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.provider import Instruments
+from pytest_kmigrate.model.provider_names import PROVIDERS
 from pytest_kmigrate.providers.bench import MemoryRecorder, small_topology
-from pytest_kmigrate.providers.choosing import PROVIDERS, provider_named, topology_named
+from pytest_kmigrate.providers.choosing import provider_named, topology_named
 from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.providers.owned import software
 from pytest_kmigrate.topology.loading import find, load

@@ -12,11 +12,9 @@ def pytest_unconfigure():
     print("LOADED", *sorted(ours), *heavy)
 """
 LIGHT = (
-    "model", "model.capabilities", "model.errors", "model.exit_status", "model.extras", "distributions",
-    "distributions.distribution", "providers",
-    "providers.choosing", "plugin", "plugin.calling", "plugin.display", "plugin.fixtures", "plugin.handing_over",
-    "plugin.hooks", "plugin.identity", "plugin.marks", "plugin.options", "plugin.starting", "plugin.summary",
-    "plugin.terminal",
+    "model", "model.capabilities", "model.errors", "model.exit_status", "model.provider_names", "plugin",
+    "plugin.calling", "plugin.display", "plugin.fixtures", "plugin.handing_over", "plugin.hooks", "plugin.identity",
+    "plugin.marks", "plugin.options", "plugin.starting", "plugin.terminal",
 )  # fmt: skip
 
 
