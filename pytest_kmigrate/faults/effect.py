@@ -27,6 +27,8 @@ class Applied:
     Where a node then reports that this machine lacks something, the fault is the cause, unless it takes NOTHING. None:
     it may take anything.
     """
+    may_end: bool = False
+    """Whether a node may end by it, as Kafka ends a broker that cannot write: such an end is no unexpected one."""
 
 
 class Fault(Protocol):

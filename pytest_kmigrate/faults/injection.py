@@ -154,7 +154,8 @@ class Injection:
         began = self._scene.recorder.record(FaultBegan(str(self._fault), self._id, effect, str(self._trigger)))
         scene = replace(self._scene, require_wanted=self._require_block)
         self._applied = self._healing.enter_context(self._fault.applied_to(scene))
-        self._scene.recorder.record(FaultApplied(self._id, list(self._applied.targets), began.seq, self._applied.takes))
+        hit = self._applied
+        self._scene.recorder.record(FaultApplied(self._id, list(hit.targets), began.seq, hit.takes, hit.may_end))
         self._witness()
         self._begun.set()
 

@@ -29,6 +29,12 @@ def cut_off(history: History) -> Times:
     return _in_force(history, lambda _, began: began.data.get("effect") == _ISOLATED and _is_from_replicas(began))
 
 
+def may_end(history: History, node: str | None, at_ns: int) -> bool:
+    """Whether a fault was in force at an instant by which this node may end."""
+    times = _in_force(history, lambda applied, _: bool(applied.data.get("may_end")))
+    return any(since <= at_ns < to for since, to in times.get(str(node), ()))
+
+
 def is_without_a_disk(history: History, node: str | None, at_ns: int) -> bool:
     """Whether a node lacked a disk at an instant, by a fault."""
     return any(since <= at_ns < to for since, to in without_a_disk(history).get(str(node), ()))

@@ -2,7 +2,7 @@
 
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
-from pytest_kmigrate.checkers.evidence.taken import is_without_a_disk
+from pytest_kmigrate.checkers.evidence.taken import is_without_a_disk, may_end
 from pytest_kmigrate.model.event import PHASE, Event
 from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped, ThreadDied
@@ -16,19 +16,19 @@ def unexpected_deaths(history: History) -> list[Event]:
     """Deaths that no test expected, nor Kafka's design, and that this machine did not cause.
 
     A node that a fault killed is recorded as stopped. One that lacks a disk by a fault may end: Kafka ends a broker
-    whose last log directory fails, or that with the metadata log.
+    whose last log directory fails, or that with the metadata log. So may one under a fault that declares it.
     """
     return [
         death
         for death in history.of(NodeDied)
         if not (death.data.get("cause") or is_expected_end(history, death) or _dies_by_design(history, death))
-        if not is_without_a_disk(history, death.node, death.at_ns)
+        if not _is_planted(history, death)
     ]
 
 
 def dead_threads(history: History) -> list[Event]:
-    """Threads that an error ended in nodes that lacked no disk by a fault."""
-    return [each for each in history.of(ThreadDied) if not is_without_a_disk(history, each.node, each.at_ns)]
+    """Threads that an error ended in nodes that may not end by a fault."""
+    return [each for each in history.of(ThreadDied) if not _is_planted(history, each)]
 
 
 def failed_stops(history: History) -> list[Event]:
@@ -41,6 +41,10 @@ def failed_stops(history: History) -> list[Event]:
         for event in history.of(NodeStopped)
         if event.data.get("said") and ABORTED_COPY not in str(event.data["said"]) and not _under_fault(history, event)
     ]
+
+
+def _is_planted(history: History, ended: Event) -> bool:
+    return any(each(history, ended.node, ended.at_ns) for each in (is_without_a_disk, may_end))
 
 
 def _dies_by_design(history: History, death: Event) -> bool:

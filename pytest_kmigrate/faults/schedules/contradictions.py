@@ -6,11 +6,15 @@ from dataclasses import dataclass, field
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.processes import Kill, Pause, Stop
+from pytest_kmigrate.faults.resources import FewFiles, FillDisk, Starve
 from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
 from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, point_of, wrong
 from pytest_kmigrate.faults.znodes import ExpireSession
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role
+
+_OF_PROCESSES = (Kill, Stop, Pause, Starve, FillDisk, FewFiles)
+"""Each of them stops its node, starts it again, or is about the one process that it has."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def _both(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mistak
     if other is None or happening.begin.when == "healed":
         return
     both = set(_aims(happening.fault)) & set(_aims(other.fault))
-    if both and isinstance(happening.fault, Kill | Stop | Pause) and isinstance(other.fault, Kill | Stop | Pause):
+    if both and isinstance(happening.fault, _OF_PROCESSES) and isinstance(other.fault, _OF_PROCESSES):
         got = f"{min(both)}, which happening {other.id} holds: write when: healed, or another target"
         yield Mistake(f"{key}.fault.target", f"expected a node that no other fault has stopped; got {got}")
 

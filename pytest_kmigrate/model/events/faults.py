@@ -11,7 +11,7 @@ NOTHING = "nothing"
 """What a fault takes of this machine that disturbs processes, links or znodes alone."""
 
 DISK = "disk"
-"""What a fault takes by which files of a node are gone, or cannot be written."""
+"""What a fault takes by which files of a node are gone, or cannot be written or opened."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class FaultApplied(EventData):
     """``seq`` of the fault-began event."""
     takes: str | None = None
     """What the nodes lack by it, such as ``disk``, or ``nothing``; missing if the fault does not declare it."""
+    may_end: bool = False
+    """Whether a node may end by it."""
 
 
 @dataclass(frozen=True)

@@ -159,3 +159,6 @@ class Cluster(Protocol):
 
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:
         """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
+
+    def slow_fsync(self, nodes: Sequence[Node], delay_ms: int) -> AbstractContextManager[Callable[[], Sequence[str]]]:
+        """Have each fsync of a log in these running nodes last longer; the callable names those that made one."""

@@ -1,6 +1,8 @@
 """One node of a cluster, a record of its metadata log, and a place in its code."""
 
-from collections.abc import Mapping
+import enum
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,6 +29,21 @@ class CrashPoint:
 
     def __str__(self) -> str:
         return self.name
+
+
+class Restricted(enum.StrEnum):
+    """What the kernel grants to a process, and a fault lowers."""
+
+    FILE_SIZE = "file-size"
+    OPEN_FILES = "open-files"
+
+
+@dataclass(frozen=True)
+class Stood:
+    """How often a process was made to stand still, and for how long in all."""
+
+    times: int
+    ms: int
 
 
 class Node(Protocol):
@@ -84,6 +101,15 @@ class Node(Protocol):
 
     def repair_log_dir(self, number: int) -> None:
         """Give the log directory back as it was; a broker uses it again from its next start."""
+
+    def restrict(self, what: Restricted, to: int | None) -> None:
+        """Lower what the kernel grants to its process; None: as before. Nothing when it has ended.
+
+        Bytes of a file, or how many files it may have open besides those that it has now.
+        """
+
+    def starve(self, percent: int) -> AbstractContextManager[Callable[[], Stood]]:
+        """Let it run for so much of the time only, and stand still for the rest; how long it has stood so far."""
 
     def dump_threads(self) -> None:
         """Write a thread dump into the node's log."""

@@ -241,6 +241,10 @@ class AttachedCluster:
         """Refused."""
         self._refuse(Capability.CRASH_POINTS, f"crash point {point}")
 
+    def slow_fsync(self, nodes: Sequence[Node], delay_ms: int) -> AbstractContextManager[Callable[[], Sequence[str]]]:
+        """Refused."""
+        self._refuse(Capability.CRASH_POINTS, "a slow fsync")
+
     def _require(self, capability: Capability, what: str) -> None:
         require(self.capabilities, frozenset({capability}), what, self._recorder)
 

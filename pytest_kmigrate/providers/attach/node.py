@@ -1,6 +1,7 @@
 """One node of a cluster that somebody else runs: what can be seen of it, what hooks do to it, refusals of the rest."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NoReturn
@@ -8,6 +9,7 @@ from typing import Literal, NoReturn
 from pytest_kmigrate.model.capabilities import Capability, require
 from pytest_kmigrate.model.errors import AwaitTimeoutError, NoEffectError, WrongUseError
 from pytest_kmigrate.model.events.nodes import HowStopped, NodePaused, NodeReconfigured, NodeResumed
+from pytest_kmigrate.model.protocols import Restricted, Stood
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
 from pytest_kmigrate.providers.attach.around import Around
 from pytest_kmigrate.providers.attach.journal import Undo
@@ -131,6 +133,14 @@ class AttachedNode:
     def repair_log_dir(self, number: int) -> None:
         """Refused."""
         self._refuse(Capability.LOG_DIRS, "giving back a log directory of")
+
+    def restrict(self, what: Restricted, to: int | None) -> None:
+        """Refused."""
+        self._refuse(Capability.LIMITS, f"lowering the {what} of")
+
+    def starve(self, percent: int) -> AbstractContextManager[Callable[[], Stood]]:
+        """Refused."""
+        self._refuse(Capability.STARVE, "starving")
 
     def dump_threads(self) -> None:
         """Nothing: what a hang looks like is in the logs of those who run it."""

@@ -10,6 +10,11 @@ from pytest_kmigrate.providers.docker.provisioning import provision
 from pytest_kmigrate.providers.owned.provider import OwnedProvider
 from pytest_kmigrate.providers.owned.software import Software, resolved, software_for
 
+_BEYOND = {
+    Capability.LIMITS: "the kernel lets only the engine change what it grants to a container",
+    Capability.STARVE: "each signal goes through the engine, which takes longer than a process may stand still",
+}
+
 
 class DockerProvider(OwnedProvider):
     """Each node is a container; ``kafka``: the distribution under test, which may be an image."""
@@ -24,9 +29,9 @@ class DockerProvider(OwnedProvider):
 
     @property
     def lacking(self) -> Mapping[Capability, str]:
-        """What the adapter of the image under test says."""
+        """What is beyond an engine, and what the adapter of the image under test says."""
         cannot = self._image.cannot if self._image else ()
-        return {Capability(each): f"the adapter of {self._kafka} says so" for each in sorted(cannot)}
+        return _BEYOND | {Capability(each): f"the adapter of {self._kafka} says so" for each in sorted(cannot)}
 
     def software(self, topology: Topology) -> Software:
         """Images are brought by the engine, all else as for processes."""

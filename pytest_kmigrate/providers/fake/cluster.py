@@ -55,6 +55,7 @@ class FakeCluster:
         self.lacking: Mapping[str, str] = {}
         """What the machine lacks."""
         self.armed: set[str] = set()
+        self.synced: set[str] = set()
         self.held: dict[str, str] = {}
         self.executions: dict[str, Sequence[bytes]] = {}
         """What a node's JVMs have executed, by its name."""
@@ -227,3 +228,12 @@ class FakeCluster:
             yield lambda: self.held.get(point.name)
         finally:
             self.armed.discard(point.name)
+
+    @contextmanager
+    def slow_fsync(self, nodes: Sequence[Node], delay_ms: int) -> Iterator[Callable[[], Sequence[str]]]:
+        """A test says in ``synced`` which nodes made one."""
+        self.armed.add(f"fsync {delay_ms}")
+        try:
+            yield lambda: [node.name for node in nodes if node.name in self.synced]
+        finally:
+            self.armed.discard(f"fsync {delay_ms}")

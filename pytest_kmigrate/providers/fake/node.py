@@ -1,7 +1,8 @@
 """A node in memory."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import WrongUseError
@@ -17,6 +18,7 @@ from pytest_kmigrate.model.events.nodes import (
     NodeStopped,
     NodeWiped,
 )
+from pytest_kmigrate.model.protocols import Restricted, Stood
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.waiting import PATIENCE_S
@@ -41,6 +43,9 @@ class FakeNode:
         self.formatted_with: str | None = None
         self.disk: set[str] = set()
         self.failed_log_dirs: set[int] = set()
+        self.restricted: dict[Restricted, int] = {}
+        self.starved_to: int | None = None
+        self.stood = Stood(0, 0)
         self.address = addresses.real(spec.name)
         self._recorder = recorder
         self.changes: dict[str, str | None] = {}
@@ -124,6 +129,22 @@ class FakeNode:
     def repair_log_dir(self, number: int) -> None:
         """It is back."""
         self.failed_log_dirs.discard(number)
+
+    def restrict(self, what: Restricted, to: int | None) -> None:
+        """Note it."""
+        if to is None:
+            self.restricted.pop(what, None)
+        else:
+            self.restricted[what] = to
+
+    @contextmanager
+    def starve(self, percent: int) -> Iterator[Callable[[], Stood]]:
+        """Note it; a test says in ``stood`` how long it stood still."""
+        self.starved_to = percent
+        try:
+            yield lambda: self.stood
+        finally:
+            self.starved_to = None
 
     def copy_disk(self, to: Path) -> None:
         """Write down what is on the disk."""

@@ -170,6 +170,11 @@ class OwnedCluster:
         own = [self.node(node.name) for node in nodes]
         return crash_points.held(point, own, self.scratch / "crash-points", self.software.byteman)
 
+    def slow_fsync(self, nodes: Sequence[Node], delay_ms: int) -> AbstractContextManager[Callable[[], Sequence[str]]]:
+        """Have each fsync of a log in these running nodes last longer; the callable names those that made one."""
+        own = [self.node(node.name) for node in nodes]
+        return crash_points.delayed(own, delay_ms, self.scratch / "crash-points", self.software.byteman)
+
     def client_connection(self, listener: str = Listener.CLIENT) -> dict[str, str]:
         """What librdkafka needs to reach a listener and be let in: ``bootstrap.servers`` and security properties."""
         servers = self.bootstrap_servers(listener)

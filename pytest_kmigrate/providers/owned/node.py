@@ -4,8 +4,8 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -13,11 +13,13 @@ import psutil
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, HarnessLostError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.events import nodes as events
+from pytest_kmigrate.model.protocols import Restricted, Stood
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers import last_words
 from pytest_kmigrate.providers.jolokia import JolokiaClient
 from pytest_kmigrate.providers.owned.agents import attaching
 from pytest_kmigrate.providers.owned.disks import folders
+from pytest_kmigrate.providers.owned.grants import Grants
 from pytest_kmigrate.providers.owned.jvm import RULES
 from pytest_kmigrate.providers.owned.network.addresses import JOLOKIA_PORT
 from pytest_kmigrate.providers.owned.properties import node_properties, write_file
@@ -52,6 +54,8 @@ class OwnedNode:
         self._started_ns = 0
         self._byteman_in: int | None = None
         self._dead_threads = 0
+        self._grants = Grants()
+        self._is_starved = False
         self._left: list[bytes] = []
         self._life_began = 0  # where its log was when its process was started
         self._home = around.scratch / spec.name
@@ -67,8 +71,8 @@ class OwnedNode:
 
     @property
     def stands_still(self) -> bool:
-        """Whether the kernel has stopped the process (state T); one that has ended is not."""
-        return self._state() == psutil.STATUS_STOPPED
+        """Whether the kernel has stopped the process (state T); one that has ended, or is only starved, is not."""
+        return self._state() == psutil.STATUS_STOPPED and not self._is_starved
 
     @property
     def alive(self) -> bool:
@@ -226,6 +230,27 @@ class OwnedNode:
     def repair_log_dir(self, number: int) -> None:
         """Give the log directory back as it was."""
         folders.repair(self.disk, self.spec, number)
+
+    def restrict(self, what: Restricted, to: int | None) -> None:
+        """Lower what the kernel grants to its process; None: as before."""
+        if self.pid is None or not self.alive:
+            return
+        if to is None:
+            self._grants.give_back(self.pid, what)
+        else:
+            self._grants.lower(self.pid, what, to)
+
+    @contextmanager
+    def starve(self, percent: int) -> Iterator[Callable[[], Stood]]:
+        """Have the supervisor stop and continue its process, many times a second."""
+        if self.pid is None or not self.alive:
+            raise WrongUseError(f"{self.name} does not run: start it before it is starved")
+        self._is_starved = True
+        try:
+            with self._around.supervision.starved(self.pid, percent) as stood:
+                yield stood
+        finally:
+            self._is_starved = False
 
     def dump_threads(self) -> None:
         """Let the JVM write a thread dump into its log, and wait for it, as the process may be killed next."""

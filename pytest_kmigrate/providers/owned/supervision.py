@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
 from pytest_kmigrate.distributions.java import java_environment
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, HarnessLostError
+from pytest_kmigrate.model.protocols import Stood
 from pytest_kmigrate.providers.owned import supervisor
 from pytest_kmigrate.providers.owned.commands import Command
 
@@ -100,6 +101,19 @@ class Supervision:
             if pid in self._on_exit:
                 with contextlib.suppress(ProcessLookupError):  # reaped, and not announced yet
                     os.kill(pid, number)
+
+    @contextlib.contextmanager
+    def starved(self, pid: int, percent: int) -> Iterator[Callable[[], Stood]]:
+        """Have the supervisor let a process run for so much of the time only."""
+        self._order({"do": "starve", "pid": pid, "percent": percent})
+        try:
+            yield lambda: self._stood(pid)
+        finally:
+            self._order({"do": "feed", "pid": pid})
+
+    def _stood(self, pid: int) -> Stood:
+        answer = self._order({"do": "stood", "pid": pid})
+        return Stood(int(str(answer["times"])), int(str(answer["ms"])))
 
     def end(self) -> None:
         """Kill every process, remove the scratch folder; returns when all are reaped. Safe to call twice."""

@@ -11,6 +11,10 @@ Orders: {"do": "spawn", "argv": [...], "cwd": dir, "log": file} -> {"pid": n} | 
         {"do": "hold", "engine": socket, "container": id, "label": text} -> {} | {"error": text}
                                               the container's standard input, which ends with this process; all that
                                               has the label is removed with the rest
+        {"do": "starve", "pid": n, "percent": p} -> {}
+                                              a child runs for so much of the time only, and stands still for the rest
+        {"do": "feed", "pid": n} -> {}        it runs all the time again
+        {"do": "stood", "pid": n} -> {"times": n, "ms": n}
         {"do": "keep"} -> {}                  the end of standard input shall not end the cluster
 Announcements: {"exited": pid, "code": n}     negative: the signal
 """
@@ -26,6 +30,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.parse
 from contextlib import suppress
 from pathlib import Path
@@ -103,6 +108,49 @@ class Held(Labelled):
         super().remove()
 
 
+class Starved:
+    """A child that is stopped and continued many times a second."""
+
+    PERIOD_S = 0.1
+
+    def __init__(self, pid: int, percent: int) -> None:
+        self.pid = pid
+        self.runs_s = self.PERIOD_S * percent / 100
+        self.times = 0
+        self.stood_s = 0.0
+        self.is_over = False
+        self._stopped_at: float | None = None
+        self.next_at = time.monotonic()
+
+    def turn(self) -> None:
+        """Stop it, or let it go on, if it is time to."""
+        now = time.monotonic()
+        if self.is_over or now < self.next_at:
+            return
+        if self._stopped_at is None:
+            self._signal(signal.SIGSTOP)
+            self._stopped_at, self.times = now, self.times + 1
+            self.next_at = now + self.PERIOD_S - self.runs_s
+        else:
+            self._go_on(now)
+            self.next_at = now + self.runs_s
+
+    def end(self) -> None:
+        """It runs all the time again."""
+        self.is_over = True
+        self._go_on(time.monotonic())
+
+    def _go_on(self, now: float) -> None:
+        if self._stopped_at is not None:
+            self._signal(signal.SIGCONT)
+            self.stood_s += now - self._stopped_at
+            self._stopped_at = None
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+
 class Supervisor:
     """The children, the adopted, and what to remove at the end.
 
@@ -115,6 +163,7 @@ class Supervisor:
         self.children: dict[int, subprocess.Popen[bytes]] = {}
         self.adopted: list[tuple[int, int]] = []
         self.held: list[Held] = []
+        self.starved: dict[int, Starved] = {}
         self.keep = False
 
     def obey(self, order: dict[str, object]) -> dict[str, object]:
@@ -126,10 +175,30 @@ class Supervisor:
             return {}
         if order["do"] == "hold":
             return self._hold(order)
+        if order["do"] in ("starve", "feed", "stood"):
+            return self._starve(str(order["do"]), int(str(order["pid"])), int(str(order.get("percent", 0))))
         if order["do"] == "keep":
             self.keep = True
             return {}
         raise ValueError(order)
+
+    def _starve(self, do: str, pid: int, percent: int) -> dict[str, object]:
+        if do == "starve" and pid in self.children:
+            self.starved[pid] = Starved(pid, percent)
+        starved = self.starved.get(pid)
+        if do == "feed" and starved is not None:
+            starved.end()
+        return {"times": starved.times if starved else 0, "ms": int(starved.stood_s * 1000) if starved else 0}
+
+    def wait_s(self) -> float | None:
+        """How long there is nothing to do but to listen; None: for ever."""
+        turns = [each.next_at for each in self.starved.values() if not each.is_over]
+        return max(min(turns) - time.monotonic(), 0) if turns else None
+
+    def turn(self) -> None:
+        """Stop and continue those that are starved."""
+        for each in self.starved.values():
+            each.turn()
 
     def _adopt(self, pid: int) -> None:
         with suppress(ProcessLookupError):  # it has ended already
@@ -166,6 +235,8 @@ class Supervisor:
         for pid, code in ended:
             if code is not None:
                 del self.children[pid]
+                if pid in self.starved:
+                    self.starved[pid].is_over = True
         return [{"exited": pid, "code": code} for pid, code in ended if code is not None]
 
     def end(self) -> None:
@@ -224,7 +295,7 @@ def main(scratch: str) -> None:
     pending = b""
     try:
         while True:
-            for key, _ in inputs.select():
+            for key, _ in inputs.select(supervisor.wait_s()):
                 if key.fd == wakeup_read:
                     os.read(wakeup_read, 4096)
                     continue
@@ -236,6 +307,7 @@ def main(scratch: str) -> None:
                 *lines, pending = (pending + chunk).split(b"\n")
                 for line in lines:
                     _say(supervisor.obey(json.loads(line)))
+            supervisor.turn()
             for announcement in supervisor.reap():
                 _say(announcement)
     finally:

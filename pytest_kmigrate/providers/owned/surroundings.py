@@ -2,12 +2,14 @@
 
 import signal
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.protocols import Stood
 from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.jvm import Jvm
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
@@ -34,6 +36,9 @@ class Supervised(Protocol):
 
     def signal(self, pid: int, number: signal.Signals) -> None:
         """Send a signal to a node; nothing when it has ended."""
+
+    def starved(self, pid: int, percent: int) -> AbstractContextManager[Callable[[], Stood]]:
+        """Let a node run for so much of the time only; how long it has been made to stand still."""
 
     def adopt(self, pid: int) -> None:
         """Let that child of ours end with the cluster, too."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_kmigrate.model.protocols import CrashPoint
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.owned.agents import attaching
 from pytest_kmigrate.providers.owned.node import OwnedNode
 
@@ -51,3 +52,46 @@ def held(
                 # Without its file the rule does nothing: a JVM that hangs or just died must not hide the first error.
                 with suppress(OSError):
                     attaching.withdraw(node.address, rule)
+
+
+_DELAY = """\
+RULE {name}
+CLASS {java_class}
+METHOD {method}
+AT ENTRY
+BIND hit : java.io.File = new java.io.File("{hit}")
+IF true
+DO hit.createNewFile(); delay({delay_ms})
+ENDRULE
+"""
+_FSYNC = ("org.apache.kafka.common.record.FileRecords", "flush")
+_FSYNC_OF_ZOOKEEPER = ("org.apache.zookeeper.server.persistence.FileTxnLog", "commit")
+
+
+@contextmanager
+def delayed(
+    nodes: Sequence[OwnedNode], delay_ms: int, folder: Path, byteman: Path
+) -> Iterator[Callable[[], Sequence[str]]]:
+    """Have each fsync of a log last so much longer; the callable names the nodes that have made one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    hits = {node.name: folder / f"fsync.{node.name}" for node in nodes}
+    laid = []
+    for node in nodes:
+        hits[node.name].unlink(missing_ok=True)
+        node.load_byteman(byteman)
+        java_class, method = _FSYNC_OF_ZOOKEEPER if node.spec.role is Role.ZOOKEEPER else _FSYNC
+        rule = _DELAY.format(
+            name=f"slow fsync of {node.name}",
+            java_class=java_class,
+            method=method,
+            hit=hits[node.name],
+            delay_ms=delay_ms,
+        )
+        attaching.submit(node.address, rule)
+        laid.append((node, node.pid, rule))
+    try:
+        yield lambda: [name for name, hit in hits.items() if hit.exists()]
+    finally:
+        for node, pid, rule in laid:
+            if node.alive and node.pid == pid:
+                attaching.withdraw(node.address, rule)

@@ -56,10 +56,14 @@ def test_a_partition_whose_only_copy_a_fault_took_can_take_no_write(name: str) -
     assert unserved(history(events=events, client_metadata=(copies(100, "0,1"),)), "orders-0") == ()
 
 
+@pytest.mark.parametrize("declared", [{"takes": "disk"}, {"takes": "nothing", "may_end": True}])
 @pytest.mark.parametrize("ended", [EventKind.NODE_DIED, EventKind.THREAD_DIED])
-def test_a_node_may_end_without_a_disk_and_not_otherwise(ended: EventKind) -> None:
-    """Kafka ends a broker that has lost its metadata log; one that dies before or after it, or another, is red."""
-    taken = in_force(DISK, 10_000, 20_000, takes="disk")
+def test_a_node_may_end_without_a_disk_and_not_otherwise(ended: EventKind, declared: dict[str, object]) -> None:
+    """Kafka ends a broker that has lost its metadata log; one that dies before or after it, or another, is red.
+
+    So it is with a fault that declares that a node may end by it.
+    """
+    taken = in_force(DISK, 10_000, 20_000, **declared)
     for node, at_ms, outcome in (
         ("broker-1", 15_000, Outcome.CONFORMS),
         ("broker-1", 25_000, Outcome.VIOLATES),

@@ -9,7 +9,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import ClusterError, NotApplicableError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.links import Disturbance, Stream
-from pytest_kmigrate.model.protocols import Cluster, CrashPoint
+from pytest_kmigrate.model.protocols import Cluster, CrashPoint, Restricted
 from pytest_kmigrate.providers.attach.cluster import AttachedCluster
 from pytest_kmigrate.providers.attach.file.loading import site_at
 from pytest_kmigrate.providers.attach.provider import AttachProvider
@@ -30,6 +30,9 @@ REFUSED: list[tuple[Capability, Callable[[Cluster], object]]] = [
     (Capability.WIPE, lambda cluster: cluster.format_controllers("id")),
     (Capability.LOG_DIRS, lambda cluster: cluster.node("broker-0").fail_log_dir(1)),
     (Capability.LOG_DIRS, lambda cluster: cluster.node("broker-0").repair_log_dir(1)),
+    (Capability.LIMITS, lambda cluster: cluster.node("broker-0").restrict(Restricted.FILE_SIZE, 0)),
+    (Capability.STARVE, lambda cluster: cluster.node("broker-0").starve(20)),
+    (Capability.CRASH_POINTS, lambda cluster: cluster.slow_fsync([], 1)),
     (Capability.CUTS, lambda cluster: cluster.links.between(["broker-0"], ["broker-1"])),
     (Capability.CUTS, lambda cluster: begin(cluster, Disturbance("cut"))),
     (Capability.LINKS, lambda cluster: begin(cluster, Disturbance("cut", Stream.BACK))),

@@ -64,7 +64,7 @@ def test_what_an_adapter_cannot_is_not_offered(distribution: Distribution, monke
     monkeypatch.setattr(provider, "brought", lambda *_: less)
     chosen = provider_named("docker", print, kafka="image:acme")
     assert Capability.CRASH_POINTS not in chosen.capabilities
-    assert chosen.lacking == {Capability.CRASH_POINTS: "the adapter of image:acme says so"}
+    assert chosen.lacking[Capability.CRASH_POINTS] == "the adapter of image:acme says so"
 
 
 def test_a_server_of_zookeeper_and_a_tool_have_commands_of_their_own(

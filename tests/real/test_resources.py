@@ -1,0 +1,37 @@
+"""Faults of what a process is granted, on real nodes: each is seen to bite, and clients lose nothing by it."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.faults.resources import FewFiles, FillDisk, SlowFsync, Starve
+from pytest_kmigrate.faults.targets import node, quorum_leader
+from pytest_kmigrate.judging import checks
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.running.run import Run
+from tests.real.protected import ran
+
+FAULTS = (
+    Starve(quorum_leader()),
+    SlowFsync(quorum_leader()),
+    FewFiles(node("broker-1")),
+    FillDisk(node("broker-2")),
+)
+
+
+@pytest.mark.nightly
+def test_each_bites_and_is_healed(tmp_path: Path) -> None:
+    """One after the other, while clients write; a broker may end by the last two, which is no death of Kafka's."""
+
+    def act(run: Run) -> None:
+        run.traffic.await_acked(300)
+        run.metadata.change(2)
+        for fault in FAULTS:
+            with inject(run.scene, fault) as injection:
+                injection.await_bitten()
+            run.cluster.await_serving()
+            run.traffic.await_acked(run.traffic.acked() + 200)
+        assert len([each for each in run.recorder.events if each.kind is EventKind.FAULT_WITNESSED]) == len(FAULTS)
+
+    ran("kraft-broker3-controller3-quick", tmp_path, act, [checks.no_unexpected_death()])
