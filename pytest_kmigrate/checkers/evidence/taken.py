@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from pytest_kmigrate.checkers.evidence.moments import targets_of
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.faults import DISK, FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
@@ -20,18 +20,20 @@ _OF_REPLICAS = ("broker", "combined", "clients")
 @kept
 def without_a_disk(history: History) -> Times:
     """When a fault had taken one of its disks from a node; to the end of the run where it was not healed."""
-    return _in_force(history, lambda applied, _: applied.data.get("takes") == DISK)
+    return _in_force(history, lambda applied, _: applied.what.takes == DISK)
 
 
 @kept
 def cut_off(history: History) -> Times:
     """When a fault had cut a node off from all others, from the brokers, or from the clients."""
-    return _in_force(history, lambda _, began: began.data.get("effect") == _ISOLATED and _is_from_replicas(began))
+    return _in_force(
+        history, lambda _, began: began is not None and began.effect == _ISOLATED and _is_from_replicas(began)
+    )
 
 
 def may_end(history: History, node: str | None, at_ns: int) -> bool:
     """Whether a fault was in force at an instant by which this node may end."""
-    times = _in_force(history, lambda applied, _: bool(applied.data.get("may_end")))
+    times = _in_force(history, lambda applied, _: applied.what.may_end)
     return any(since <= at_ns < to for since, to in times.get(str(node), ()))
 
 
@@ -40,18 +42,18 @@ def is_without_a_disk(history: History, node: str | None, at_ns: int) -> bool:
     return any(since <= at_ns < to for since, to in without_a_disk(history).get(str(node), ()))
 
 
-def _is_from_replicas(began: Event) -> bool:
-    _, only, roles = str(began.data.get("fault")).partition(_ONLY_FROM)
+def _is_from_replicas(began: FaultBegan) -> bool:
+    _, only, roles = began.fault.partition(_ONLY_FROM)
     return not only or any(each in roles for each in _OF_REPLICAS)
 
 
-def _in_force(history: History, counts: Callable[[Event, Event], bool]) -> Times:
-    begun = {event.data.get("fault_id"): event for event in history.of(FaultBegan)}
-    healed = {event.data.get("fault_id"): event.at_ns for event in history.of(FaultHealed)}
+def _in_force(history: History, counts: Callable[[Recorded[FaultApplied], FaultBegan | None], bool]) -> Times:
+    begun = {event.what.fault_id: event.what for event in history.of(FaultBegan)}
+    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for applied in history.of(FaultApplied):
-        began = begun.get(applied.data.get("fault_id"), applied)
-        if counts(applied, began):
+        fault = applied.what.fault_id
+        if counts(applied, begun.get(fault)):
             for node in targets_of(applied):
-                found[node].append((applied.at_ns, healed.get(applied.data.get("fault_id"), history.end_ns + 1)))
+                found[node].append((applied.at_ns, healed.get(fault, history.end_ns + 1)))
     return dict(found)
