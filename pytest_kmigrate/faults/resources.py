@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from pytest_kmigrate.procedures.restarts import await_session_over
 _OFFLINE = "OfflineLogDirectoryCount"
 _TOO_MANY = os.strerror(errno.EMFILE)
 _CONNECTED_WITHIN_S = 1.0
+_CLOCK_WITHIN_S = 5
+"""A clock is read by the second, and its setting takes a second to be seen."""
 _STOOD_MS = 500
 """So long a starved process has stood still in all before it counts as starved."""
 
@@ -154,6 +157,53 @@ class SlowFsync:
                 return f"an fsync of {', '.join(late)} was delayed" if late else None
 
             yield Applied(tuple(node.name for node in nodes), "an fsync that was delayed", witness, takes=NOTHING)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The clock of a broker or controller jumps back, or ``forward``, by so many seconds, and back again when healed.
+
+    Kafka times elections and sessions by the time of day, so a clock that jumps back stops them for as long as it
+    jumped. The witness is the time that the node itself reports. A clock that is set forward by more than a topic's
+    retention deletes records rightly.
+    """
+
+    target: Target
+    seconds: int = 600
+    forward: bool = False
+    needs = frozenset({Capability.CLOCKS, Capability.METRICS})
+
+    def __str__(self) -> str:
+        return f"clock({self.target}, {self._offset_s:+d} s)"
+
+    @property
+    def _offset_s(self) -> int:
+        return self.seconds if self.forward else -self.seconds
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Set the clock of every node meant."""
+        nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
+
+        def witness() -> str | None:
+            off = {node.name: _ahead_s(scene, node) for node in nodes}
+            if any(each is None or abs(each - self._offset_s) > _CLOCK_WITHIN_S for each in off.values()):
+                return None
+            return "; ".join(f"{name} reports a time {each:+.0f} s from this machine's" for name, each in off.items())
+
+        try:
+            for node in nodes:
+                node.set_clock(self._offset_s)
+            names = tuple(node.name for node in nodes)
+            yield Applied(names, f"each of them reporting a time {self._offset_s:+d} s off", witness, takes=NOTHING)
+        finally:
+            for node in nodes:
+                node.set_clock(0)
+
+
+def _ahead_s(scene: Scene, node: Node) -> float | None:
+    clock = scene.cluster.clock_of(node.name)
+    return None if clock is None else clock - time.time()
 
 
 def _connect(address: str, times: int) -> None:

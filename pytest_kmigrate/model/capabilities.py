@@ -32,6 +32,8 @@ class Capability(enum.StrEnum):
     """A log directory of a broker is taken away and given back."""
     LIMITS = "limits"
     """What the kernel grants to the process of a node is lowered: the size of files, how many are open."""
+    CLOCKS = "clocks"
+    """A node has a clock of its own, which is set while it runs."""
     STARVE = "starve"
     """A node gets a share of the time only that it would run."""
     LINKS = "links"

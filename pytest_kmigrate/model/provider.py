@@ -39,6 +39,8 @@ class Instruments:
     """A script of Byteman rules."""
     watched: Sequence[str] = ()
     """Patterns of classes, such as ``org.apache.kafka.raft.*``: which of their code is executed is recorded."""
+    clocks: bool = False
+    """Each node has a clock of its own."""
 
 
 NOTHING_LOADED = Instruments()

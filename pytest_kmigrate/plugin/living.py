@@ -12,6 +12,7 @@ from pytest_kmigrate.catalogue import requirement
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.schedules.schedule import data_of
 from pytest_kmigrate.machine.plan import plan_here
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import Check, Checker
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.event import Ending
@@ -23,6 +24,7 @@ from pytest_kmigrate.plugin.calling import is_in_call
 from pytest_kmigrate.plugin.display import terminal_of
 from pytest_kmigrate.plugin.identity import begun_session, identity_of, words_for
 from pytest_kmigrate.plugin.marks import nearest_mark
+from pytest_kmigrate.plugin.needs.needing import needs_of
 from pytest_kmigrate.plugin.options import is_strict, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -66,6 +68,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
                 _require_room(provider, topology)
             session = begun_session(item, options.runs, lambda: _tests_of(item.session))
             settings = replace(_settings(item.config, provider), session=session)
+            settings = replace(settings, clocks=Capability.CLOCKS in needs_of(item))
             schedule = schedule_of(item)
             if schedule is not None:
                 settings = replace(settings, seed=schedule.seed)

@@ -74,6 +74,14 @@ class JolokiaClient:
                 counted[properties["request"], int(properties["version"])] = int(values["Count"])
         return counted
 
+    def clock_at(self, base_url: str, timeout_s: float = _ANSWER_WITHIN_S) -> float | None:
+        """The time of a node's answer by its own clock, in seconds since 1970; None if it does not answer."""
+        try:
+            (answer,) = self._posted(base_url, json.dumps([{"type": "version"}]), timeout_s)
+            return float(answer["timestamp"])
+        except (OSError, ClusterError):
+            return None
+
     def live_heap_at(self, base_url: str, timeout_s: float = _COLLECTED_WITHIN_S) -> int:
         """Bytes of a node's heap in use right after it collected all garbage. Errors are those of read_many."""
         collect = {"type": "exec", "mbean": _MEMORY, "operation": "gc"}

@@ -44,6 +44,8 @@ class RunSettings:
     byteman: Path | None = None
     watched: Sequence[str] = ()
     """Patterns of Kafka's classes of which is recorded what is executed."""
+    clocks: bool = False
+    """Whether each node has a clock of its own, as the test sets one."""
     member: Sequence[str] = ()
     """The command of members of groups under test; empty: the document's reference."""
     commit: str | None = None
@@ -63,7 +65,7 @@ class RunSettings:
     @property
     def instruments(self) -> Instruments:
         """What is loaded into every JVM of Kafka."""
-        return Instruments(self.byteman, self.watched)
+        return Instruments(self.byteman, self.watched, self.clocks)
 
 
 @dataclass(frozen=True)

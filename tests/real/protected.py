@@ -38,16 +38,22 @@ _LISTENERS = (
 
 
 def ran(
-    topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iterable[Check], *, commit: str | None = None
+    topology: str | Path,
+    runs: Path,
+    act: Callable[[Run], None],
+    more: Iterable[Check],
+    *,
+    commit: str | None = None,
+    clocks: bool = False,
 ) -> None:
     """One run with traffic, everything in it conforming; so many writes that consumers have joined and read.
 
     What shows a bug of Kafka by evidence of its own is Kafka's: any run may meet some. ``commit``: what its Kafka was
-    built from, by the user's word.
+    built from, by the user's word; ``clocks``: each node has a clock of its own.
     """
     wish = load(find(topology))
     asked = [*CLIENTS_ARE_SERVED, *more]
-    settings, provider = RunSettings(runs, seed=1, commit=commit), ProcessProvider(print)
+    settings, provider = RunSettings(runs, seed=1, commit=commit, clocks=clocks), ProcessProvider(print)
     with open_run(settings, provider, wish, Claim(__name__), write_run_reports) as run:
         run.traffic.start()
         act(run)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.faults.injection import inject
-from pytest_kmigrate.faults.resources import FewFiles, FillDisk, SlowFsync, Starve
+from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve
 from pytest_kmigrate.faults.targets import node, quorum_leader
 from pytest_kmigrate.judging import checks
 from pytest_kmigrate.model.event import EventKind
@@ -13,6 +13,8 @@ from pytest_kmigrate.running.run import Run
 from tests.real.protected import ran
 
 FAULTS = (
+    Clock(node("broker-0")),
+    Clock(quorum_leader(), forward=True),
     Starve(quorum_leader()),
     SlowFsync(quorum_leader()),
     FewFiles(node("broker-1")),
@@ -34,4 +36,4 @@ def test_each_bites_and_is_healed(tmp_path: Path) -> None:
             run.traffic.await_acked(run.traffic.acked() + 200)
         assert len([each for each in run.recorder.events if each.kind is EventKind.FAULT_WITNESSED]) == len(FAULTS)
 
-    ran("kraft-broker3-controller3-quick", tmp_path, act, [checks.no_unexpected_death()])
+    ran("kraft-broker3-controller3-quick", tmp_path, act, [checks.no_unexpected_death()], clocks=True)

@@ -126,6 +126,9 @@ class Cluster(Protocol):
         with ``anew`` the present one begins anew after it. A JVM that does not answer has none.
         """
 
+    def clock_of(self, node: str) -> float | None:
+        """What a broker or controller takes for the time, in seconds since 1970; None if it does not answer."""
+
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
 

@@ -108,6 +108,9 @@ class Node(Protocol):
         Bytes of a file, or how many files it may have open besides those that it has now.
         """
 
+    def set_clock(self, offset_s: int) -> None:
+        """Let the clock of a running process be so much ahead (negative: behind) of this machine's, within 2 s."""
+
     def starve(self, percent: int) -> AbstractContextManager[Callable[[], Stood]]:
         """Let it run for so much of the time only, and stand still for the rest; how long it has stood so far."""
 

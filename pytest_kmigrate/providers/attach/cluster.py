@@ -202,6 +202,10 @@ class AttachedCluster:
         """Not asked: a collection of garbage is more than a look."""
         raise ClusterError(f"{node}: expected the size of its heap; a cluster that is attached to collects none for us")
 
+    def clock_of(self, node: str) -> float | None:
+        """Not asked: no clock of it is set."""
+        self._refuse(Capability.CLOCKS, f"the clock of {node}")
+
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
         address = self._site.addresses[self.node(node).name]

@@ -138,6 +138,10 @@ class AttachedNode:
         """Refused."""
         self._refuse(Capability.LIMITS, f"lowering the {what} of")
 
+    def set_clock(self, offset_s: int) -> None:
+        """Refused."""
+        self._refuse(Capability.CLOCKS, "setting the clock of")
+
     def starve(self, percent: int) -> AbstractContextManager[Callable[[], Stood]]:
         """Refused."""
         self._refuse(Capability.STARVE, "starving")

@@ -1,6 +1,7 @@
 """A cluster in memory."""
 
 import itertools
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -180,6 +181,11 @@ class FakeCluster:
         """None is in use: there is no JVM."""
         self.node(node)
         return 0
+
+    def clock_of(self, node: str) -> float | None:
+        """As it was set, if the node is up."""
+        found = self.node(node)
+        return time.time() + found.clock_offset_s if found.alive else None
 
     def zookeeper_mode(self, node: str) -> str | None:
         """A server alone stands alone; of several, the one that is set to leads."""

@@ -44,6 +44,7 @@ class FakeNode:
         self.disk: set[str] = set()
         self.failed_log_dirs: set[int] = set()
         self.restricted: dict[Restricted, int] = {}
+        self.clock_offset_s = 0
         self.starved_to: int | None = None
         self.stood = Stood(0, 0)
         self.address = addresses.real(spec.name)
@@ -136,6 +137,10 @@ class FakeNode:
             self.restricted.pop(what, None)
         else:
             self.restricted[what] = to
+
+    def set_clock(self, offset_s: int) -> None:
+        """Note it."""
+        self.clock_offset_s = offset_s
 
     @contextmanager
     def starve(self, percent: int) -> Iterator[Callable[[], Stood]]:

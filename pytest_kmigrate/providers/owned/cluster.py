@@ -211,6 +211,10 @@ class OwnedCluster:
         """What a node's JVMs have executed; see ``Cluster.executed``."""
         return self.node(node).executed(anew=anew)
 
+    def clock_of(self, node: str) -> float | None:
+        """What a broker or controller takes for the time, by its Jolokia agent."""
+        return self.jolokia.clock_at(self.node(node).metrics_url)
+
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
         return zookeeper_mode(self.node(node).address)

@@ -9,6 +9,7 @@ from pathlib import Path
 from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.topology import NodeSpec, Role
+from pytest_kmigrate.providers.owned import clocks
 from pytest_kmigrate.providers.owned.agents.attaching import listening_at
 from pytest_kmigrate.providers.owned.commands import Command, Run, Tool, in_image, run_here
 from pytest_kmigrate.providers.owned.network.addresses import JOLOKIA_PORT
@@ -80,6 +81,9 @@ class Jvm:
     watched: Sequence[str] = ()
     """The classes of which it does, by patterns."""
 
+    clocks: bool = False
+    """Each node has a clock of its own."""
+
     def write_files(self) -> None:
         """Write what the command lines name: logging (log4j until 3.9, log4j2 from 4.0), and the Byteman rules."""
         self.etc.mkdir(parents=True, exist_ok=True)
@@ -104,7 +108,9 @@ class Jvm:
             words = distribution.image.zookeeper if spec.role is Role.ZOOKEEPER else distribution.image.kafka
             return in_image(distribution.image, words, {"properties": str(properties)}, options, more)
         classpath = os.pathsep.join([distribution.classpath, *more])
-        return Command((*self._java(distribution), *options, "-cp", classpath, _MAIN[spec.role], str(properties)))
+        before = clocks.command(hosts.with_name(clocks.FILE)) if self.clocks else ()
+        words = (*before, *self._java(distribution), *options, "-cp", classpath, _MAIN[spec.role], str(properties))
+        return Command(words)
 
     def has_byteman(self, spec: NodeSpec) -> bool:
         """Whether a node has Byteman from its start: one of Kafka's, where there are rules."""

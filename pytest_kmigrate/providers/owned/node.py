@@ -17,6 +17,7 @@ from pytest_kmigrate.model.protocols import Restricted, Stood
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers import last_words
 from pytest_kmigrate.providers.jolokia import JolokiaClient
+from pytest_kmigrate.providers.owned import clocks
 from pytest_kmigrate.providers.owned.agents import attaching
 from pytest_kmigrate.providers.owned.disks import folders
 from pytest_kmigrate.providers.owned.grants import Grants
@@ -61,6 +62,7 @@ class OwnedNode:
         self._home = around.scratch / spec.name
         self._log_folder = around.logs / spec.name
         self.disk = self._home / "disk"
+        self._clock = self._home / clocks.FILE
         self.log = self._log_folder / "server.log"
         for folder in (self.disk, self._log_folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -139,6 +141,7 @@ class OwnedNode:
         self._exit_code = None
         self._ended.clear()
         around = self._around
+        clocks.set_to(self._clock, 0)
         command = around.jvm.node_command(self.spec, self.distribution, self.hosts, self.write_properties())
         self.tell_identity()
         self._started_ns, self._life_began = around.recorder.now_ns(), last_words.size_of(self.log)
@@ -239,6 +242,15 @@ class OwnedNode:
             self._grants.give_back(self.pid, what)
         else:
             self._grants.lower(self.pid, what, to)
+
+    def set_clock(self, offset_s: int) -> None:
+        """Let its clock be so much ahead of this machine's; its next start begins without that."""
+        if not self._around.jvm.clocks:
+            raise WrongUseError(
+                f"{self.name}: expected a cluster with clocks of its own, which a test that names Clock gets; got one "
+                "that was started for others: take the test out of its scene"
+            )
+        clocks.set_to(self._clock, offset_s)
 
     @contextmanager
     def starve(self, percent: int) -> Iterator[Callable[[], Stood]]:

@@ -54,6 +54,7 @@ def surroundings_of(  # noqa: PLR0913 - each a thing of its own
         unpacking,
         software.jacoco,
         instruments.watched,
+        instruments.clocks,
     )
     jvm.write_files()
     return Surroundings(addresses, protection, supervision, jvm, recorder, scratch, logs, software.resolve, network)

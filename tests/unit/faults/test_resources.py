@@ -1,12 +1,13 @@
 """Facts about what a process is granted: what shows that a fault took it, and that leaving gives it back."""
 
 import socket
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from pytest_kmigrate.faults.injection import inject
-from pytest_kmigrate.faults.resources import FewFiles, FillDisk, SlowFsync, Starve
+from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve
 from pytest_kmigrate.faults.targets import node
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.peer import Peer
@@ -101,3 +102,27 @@ def test_a_slow_fsync_is_seen_when_one_is_made(stage: Stage, *, synced: bool) ->
         assert stage.cluster.armed == {"fsync 250"}
     assert not stage.cluster.armed
     assert witnessed(stage) == (["an fsync of broker-1 was delayed"] if synced else [])
+
+
+@pytest.mark.parametrize(("forward", "offset_s"), [(False, -600), (True, 600)])
+def test_a_clock_is_off_by_what_the_node_itself_reports_and_right_again(
+    stage: Stage, *, forward: bool, offset_s: int
+) -> None:
+    """In its name, too."""
+    broker, fault = stage.cluster.node("broker-1"), Clock(ONE, forward=forward)
+    with inject(stage.scene, fault):
+        assert broker.clock_offset_s == offset_s
+    assert broker.clock_offset_s == 0
+    assert str(fault) == f"clock(broker-1, {offset_s:+d} s)"
+    assert witnessed(stage) == [f"broker-1 reports a time {offset_s:+d} s from this machine's"]
+
+
+@pytest.mark.parametrize("ahead_s", [None, -300.0])
+def test_a_clock_that_is_not_off_as_far_is_no_witness(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, ahead_s: float | None
+) -> None:
+    """Nor is a node that does not answer."""
+    monkeypatch.setattr(type(stage.cluster), "clock_of", lambda *_: ahead_s and time.time() + ahead_s)
+    with inject(stage.scene, Clock(ONE)):
+        pass
+    assert witnessed(stage) == []
