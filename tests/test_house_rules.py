@@ -21,7 +21,7 @@ MOST_LINES_PER_FUNCTION = 50
 MOST_FILES_PER_FOLDER = 30
 MOST_LINES_OF_SPEECH = 40
 """A ratchet: it may only fall. Verbs of speech and pronouns without a noun hide who does what."""
-MOST_UNTYPED_READINGS = 550
+MOST_UNTYPED_READINGS = 0
 """A ratchet: it may only fall. A key of an event that is read as text is found by no tool when it is renamed."""
 NOT_WRITTEN_BY_HAND = (".lock", ".json", ".jsonl")
 # In two halves, so that this file does not break its own rule.
@@ -245,7 +245,7 @@ def test_only_analysis_and_reports_import_spark() -> None:
     analysis = ROOT / "pytest_kmigrate" / "analysis"
     guilty = [
         named(path, node)
-        for path in python("pytest_kmigrate", "fixtures", "suites")
+        for path in python(*PACKAGES, "suites")
         if analysis not in path.parents
         for package, node in imported(path)
         if package == "pyspark"
@@ -297,7 +297,7 @@ def test_the_prose_names_its_subjects() -> None:
 
 def test_events_are_read_by_their_fields() -> None:
     """``history.of(FaultBegan)`` has ``what.fault_id``; the keys as text are for what reads and writes a folder."""
-    paths = python("pytest_kmigrate", "fixtures", "suites")
+    paths = python(*PACKAGES, "suites")
     found = Counter(
         named(path)
         for path in paths

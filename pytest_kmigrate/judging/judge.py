@@ -26,7 +26,7 @@ from pytest_kmigrate.judging.speaking import (
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
 from pytest_kmigrate.model.document import Document
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import CapabilityLacking, ChecksRequested
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive, merged, not_applicable
@@ -244,11 +244,9 @@ def _judged(each: AnyChecker, history: History, check: Check) -> Verdict:
         return inconclusive(check.name, Kind.HARNESS, text)
 
 
-def _checks_in(event: Event) -> list[Check]:
-    listed = event.data.get("checks")
+def _checks_in(event: Recorded[ChecksRequested]) -> list[Check]:
     found = []
-    for each in listed if isinstance(listed, list | tuple) else ():
-        arguments = each.get("arguments") if isinstance(each, Mapping) else None
-        if isinstance(each, Mapping):
-            found.append(Check(str(each.get("name")), dict(arguments) if isinstance(arguments, Mapping) else {}))
+    for each in event.what.checks:
+        arguments = each.get("arguments")
+        found.append(Check(str(each.get("name")), dict(arguments) if isinstance(arguments, Mapping) else {}))
     return found

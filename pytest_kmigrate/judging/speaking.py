@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from pytest_kmigrate.model.capabilities import Capability, not_offered
 from pytest_kmigrate.model.checks import AnyChecker
-from pytest_kmigrate.model.event import Event
-from pytest_kmigrate.model.events.evidence import EndExpected, ExpectationEnded
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import CapabilityLacking, EndExpected, ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, inconclusive, not_applicable
 
@@ -37,8 +37,7 @@ def declared(checkers: Iterable[AnyChecker]) -> frozenset[str]:
 def named_by_expectations(history: History) -> frozenset[str]:
     """The requirements that an expectation of the test names as its own."""
     expectations = history.of(ExpectationEnded, EndExpected)
-    named = (each.data.get("requirements") for each in expectations)
-    return frozenset(str(row) for rows in named if isinstance(rows, list | tuple) for row in rows)
+    return frozenset(row for each in expectations for row in each.what.requirements or ())
 
 
 def without_what_others_own(verdict: Verdict, checker: AnyChecker, own: Container[str]) -> Verdict:
@@ -88,9 +87,7 @@ def unseen(verdicts: Iterable[Verdict], requirements: Sequence[str]) -> list[Ver
     return [not_applicable(SEEN, text).speaking_for(*lacking)] if lacking else []
 
 
-def inapplicable(lacking: Event, claimed: Sequence[str]) -> Verdict:
+def inapplicable(lacking: Recorded[CapabilityLacking], claimed: Sequence[str]) -> Verdict:
     """The verdict NOT_APPLICABLE about all that a test claims, by the event that ended it."""
-    named = lacking.data["lacking"]
-    assert isinstance(named, list | tuple)
-    text = not_offered(str(lacking.data.get("what", "what its test asked for")), map(str, named))
+    text = not_offered(lacking.what.what, lacking.what.lacking)
     return not_applicable(OFFERED, text).speaking_for(*claimed)

@@ -4,17 +4,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeGuard
 
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event, EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.evidence import ChecksRequested
+from pytest_kmigrate.model.events.faults import FaultBegan
+from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.events.steps import StateChanged, StepBegan, StepEnded
 from pytest_kmigrate.plugin.terminal import Showing
 from pytest_kmigrate.running import Run
 from pytest_kmigrate.waiting import repeat
 
 _PAINTED_EVERY_S = 1.0
 _WRITTEN_EVERY_S = 10.0
-_SHOWN_AT_ONCE = {EventKind.STEP_BEGAN: "step", EventKind.FAULT_BEGAN: "fault"}
-
-
 _WORKLOADS = {EventKind.WORKLOAD_BEGAN: 1, EventKind.WORKLOAD_ENDED: -1}
 
 
@@ -109,15 +111,15 @@ class _Followed:
 
     def _note(self, event: Event) -> None:
         if _is_phase(event):
-            self._phase = str(event.data["state"])
-        if event.kind is EventKind.STEP_BEGAN:
-            self._step = f"step {self._named(str(event.data.get('step')))}"
-        if event.kind is EventKind.STEP_ENDED:
+            self._phase = event.what.state
+        if is_a(event, StepBegan):
+            self._step = f"step {self._named(event.what.step)}"
+        if is_a(event, StepEnded):
             self._step = ""
-        if event.kind is EventKind.NODE_STARTED and event.node:
+        if is_a(event, NodeStarted) and event.node:
             self._started.add(event.node)
         self._workloads += _WORKLOADS.get(event.kind, 0)
-        self._is_judged |= event.kind is EventKind.CHECKS
+        self._is_judged |= is_a(event, ChecksRequested)
 
     def _named(self, step: str) -> str:
         """A step with its place in the document's procedure; an operator's own moves have none."""
@@ -125,11 +127,12 @@ class _Followed:
 
 
 def _sentence(event: Event) -> str | None:
-    key = _SHOWN_AT_ONCE.get(event.kind)
-    if key:
-        return f"{key} {event.data.get(key)}"
-    return f"{PHASE} {event.data['state']}" if _is_phase(event) else None
+    if is_a(event, StepBegan):
+        return f"step {event.what.step}"
+    if is_a(event, FaultBegan):
+        return f"fault {event.what.fault}"
+    return f"{PHASE} {event.what.state}" if _is_phase(event) else None
 
 
-def _is_phase(event: Event) -> bool:
-    return event.kind is EventKind.STATE and event.data["of"] == PHASE
+def _is_phase(event: Event) -> TypeGuard[Recorded[StateChanged]]:
+    return is_a(event, StateChanged) and event.what.of == PHASE

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.event import Recorder, is_a
 from pytest_kmigrate.model.events.evidence import MachinePressure
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.probes.background import Background
 
 _LOOKED_EVERY_S = 0.25
@@ -152,8 +153,9 @@ class PressureProbe:
         """The process ids that the run has recorded: those in containers have another parent."""
         events = self._recorder.events
         for number in range(self._looked_at, len(events)):
-            pid = events[number].data.get("pid") if events[number].kind is EventKind.NODE_STARTED else None
-            if isinstance(pid, int):
+            event = events[number]
+            pid = event.what.pid if is_a(event, NodeStarted) else None
+            if pid is not None:
                 self._pids.add(pid)
             self._looked_at = number + 1
         return self._pids

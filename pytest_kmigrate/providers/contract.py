@@ -13,7 +13,8 @@ import pytest
 
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import EventKind, only
+from pytest_kmigrate.model.events.nodes import NodeInstalled, NodeStopped, ToolRan
 from pytest_kmigrate.model.links import Disturbance
 from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.topology import Role
@@ -72,8 +73,8 @@ class ProviderContract:
         getattr(node, verb)()
         assert not node.alive
         assert not bench.exists(node, life)
-        (stopped,) = bench.recorder.of(EventKind.NODE_STOPPED)
-        assert stopped.data["how"] == how
+        (stopped,) = only(bench.recorder.events, NodeStopped)
+        assert stopped.what.how == how
         node.start()
         assert node.alive
         assert bench.life_of(node) != life
@@ -85,7 +86,7 @@ class ProviderContract:
         node.kill()
         node.kill()
         node.stop()
-        assert len(bench.recorder.of(EventKind.NODE_STOPPED)) == 1
+        assert len(only(bench.recorder.events, NodeStopped)) == 1
 
     def test_a_paused_node_stands_still_and_goes_on(self, bench: Bench, node: Node) -> None:
         """The same life all the time."""
@@ -110,7 +111,7 @@ class ProviderContract:
             down.stop()
             frozen = cluster.freeze(tmp_path / "frozen", lambda: called.append(up.alive))
             assert (called, up.alive) == ([True], False)
-            assert {event.data["how"] for event in bench.recorder.of(EventKind.NODE_STOPPED)} == {"controlled"}
+            assert {event.what.how for event in only(bench.recorder.events, NodeStopped)} == {"controlled"}
         with bench.cluster(MAJORITY) as again:
             up, _, down = again.nodes()
             again.thaw(tmp_path / "frozen", frozen)
@@ -138,16 +139,16 @@ class ProviderContract:
         node.stop()
         node.install(node.spec.kafka)
         node.start()
-        (installed,) = bench.recorder.of(EventKind.NODE_INSTALLED)
-        assert (installed.data["kafka"], installed.data["version"]) == (node.spec.kafka, node.kafka)
+        (installed,) = only(bench.recorder.events, NodeInstalled)
+        assert (installed.what.kafka, installed.what.version) == (node.spec.kafka, node.kafka)
 
     def test_a_tool_of_kafka_is_run_and_recorded(self, bench: Bench, cluster: Cluster, node: Node) -> None:
         """With its status and what it wrote."""
         needs(bench, Capability.TOOLS)
         ran = cluster.run_tool(node.name, "kafka-storage", ["random-uuid"])
-        (recorded,) = bench.recorder.of(EventKind.TOOL_RAN)
-        assert (ran.status, recorded.node, recorded.data["output"]) == (0, node.name, ran.output)
-        assert recorded.data["arguments"] == ["random-uuid"]
+        (recorded,) = only(bench.recorder.events, ToolRan)
+        assert (ran.status, recorded.node, recorded.what.output) == (0, node.name, ran.output)
+        assert recorded.what.arguments == ["random-uuid"]
 
     def test_a_disk_stays_until_it_is_wiped(self, bench: Bench, node: Node) -> None:
         """Over a kill and a start it stays; wiping a running node is wrong use."""

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
-from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.event import Recorder, is_a
 from pytest_kmigrate.model.events.evidence import EndExpected
+from pytest_kmigrate.model.events.nodes import NodeDied
 from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.waiting import NotYet, until
 
@@ -108,8 +109,8 @@ def started(
         except ClusterError as error:
             return str(error)
         if _end_within([trial], for_s):
-            deaths = [each for each in list(recorder.events) if each.kind is EventKind.NODE_DIED and each.node == node]
-            return f"{node} was ready and died: {deaths[-1].data['said']}"
+            deaths = [each for each in list(recorder.events) if is_a(each, NodeDied) and each.node == node]
+            return f"{node} was ready and died: {deaths[-1].what.said}"
     return "ready"
 
 

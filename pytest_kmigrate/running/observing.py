@@ -8,7 +8,8 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
-from pytest_kmigrate.model.event import PHASE, Ending, EventKind
+from pytest_kmigrate.model.event import PHASE, Ending, is_a
+from pytest_kmigrate.model.events.steps import StateChanged
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Outcome
@@ -84,11 +85,11 @@ class _Watch:
     def look(self) -> str | None:
         """The phase as last recorded; a new one is reported, and what can be seen of the metadata compared."""
         events = self._run.recorder.events
-        new = [event for event in events[self._looked :] if event.kind is EventKind.STATE]
+        new = [event for event in events[self._looked :] if is_a(event, StateChanged)]
         self._looked = len(events)
         for event in new:
-            if event.data.get("of") == PHASE:
-                self.last = str(event.data["state"])
+            if event.what.of == PHASE:
+                self.last = event.what.state
                 self._tell(f"{event.at_ns / 1e9:6.1f} s  {self.last}")
                 self._compare(self.last)
         return self.last

@@ -9,7 +9,8 @@ from pytest_kmigrate.model.capabilities import SIDES
 from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import KmigrateError
-from pytest_kmigrate.model.event import Event, EventKind, Recorder
+from pytest_kmigrate.model.event import Event, EventKind, Recorder, only
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
 from pytest_kmigrate.model.protocols import Cluster, Node, Scene, View
 from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
@@ -108,9 +109,7 @@ def _state_of(node: Node) -> NodeState:
 
 def _require_healed(events: Sequence[Event]) -> None:
     in_force = {
-        event.data["fault_id"]: event.kind is EventKind.FAULT_APPLIED
-        for event in events
-        if event.kind in (EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED)
+        event.what.fault_id: event.kind is EventKind.FAULT_APPLIED for event in only(events, FaultApplied, FaultHealed)
     }
     if any(in_force.values()):
         raise ChangedError("a fault is still in force")

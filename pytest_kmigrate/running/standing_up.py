@@ -10,7 +10,10 @@ from pathlib import Path
 
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import A, Event, EventKind, Recorded
+from pytest_kmigrate.model.event import A, Event, Recorded, is_a
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeStopped
+from pytest_kmigrate.model.events.steps import StepBegan
 from pytest_kmigrate.model.protocols import Cluster, Scene
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
@@ -40,7 +43,7 @@ class TellingRecorder:
         sentence = _sentence(event)
         if sentence:
             self._tell(f"{event.at_ns / 1e9:6.1f} s  {sentence}")
-        if event.kind is EventKind.HARNESS_TROUBLE and event.data.get("lost"):
+        if is_a(event, HarnessTrouble) and event.what.lost:
             self.on_loss()
         return event
 
@@ -137,13 +140,13 @@ def _walker(document: Document, cluster: Cluster, recorder: TellingRecorder) -> 
 
 
 def _sentence(event: Event) -> str | None:
-    match event.kind:
-        case EventKind.NODE_READY:
+    match event.what:
+        case NodeReady():
             return f"{event.node} ready"
-        case EventKind.NODE_STOPPED:
+        case NodeStopped():
             return f"{event.node} stopped"
-        case EventKind.NODE_DIED:
-            return f"{event.node} died with exit code {event.data['exit_code']}"
-        case EventKind.STEP_BEGAN:
-            return f"step {event.data['step']}"
+        case NodeDied(exit_code=code):
+            return f"{event.node} died with exit code {code}"
+        case StepBegan(step=step):
+            return f"step {step}"
     return None

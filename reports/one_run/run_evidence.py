@@ -8,7 +8,9 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import RunFolderError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.events.evidence import RunEnded
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation, merged
 from pytest_kmigrate.recording.reading import read_header, read_history
@@ -79,7 +81,7 @@ class RunEvidence:
     @cached_property
     def nodes(self) -> list[str]:
         """Every node that ever started or left a log, in the order they did."""
-        started = [event.node for event in self.history.of(EventKind.NODE_STARTED) if event.node]
+        started = [event.node for event in self.history.of(NodeStarted) if event.node]
         return list(dict.fromkeys([*started, *(node for offsets in self.offsets for node in offsets.bytes_of)]))
 
     def moment_of(self, violation: Violation) -> int | None:
@@ -128,7 +130,7 @@ def read_evidence(folder: RunFolder) -> RunEvidence:
         notices.append(
             "No verdicts: the run was interrupted before it was judged. `kmigrate judge` judges what there is."
         )
-    if not history.of(EventKind.RUN_ENDED):
+    if not history.of(RunEnded):
         notices.append(
             "The history has no end: the run was cut off, and what is shown is what had been written by then."
         )

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_kmigrate.checkers.evidence.ownership import client_of, partitions_of
 from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.members import (
+    AboutMember,
+    MemberAssigned,
+    MemberEnded,
+    MemberMode,
+    MemberReported,
+    MemberStarted,
+    ZnodeWritten,
+)
 from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, event_text
 from pytest_kmigrate.reports.one_run.timeline_lanes import MS, Band, Lane, Mark, clock, ms
 
@@ -19,7 +28,7 @@ _TALLEST_PX, _ROW_PX, _THINNEST_PX = 480, 20, 7
 
 def group_lanes(evidence: RunEvidence) -> list[Lane]:
     """The mode, then each member, then the owners of each topic; none in a run without members."""
-    members = sorted({str(event.data["member"]) for event in evidence.history.of(EventKind.MEMBER_STARTED)}, key=_place)
+    members = sorted({event.what.member for event in evidence.history.of(MemberStarted)}, key=_place)
     styles = {name: f"m{at % MEMBER_COLOURS}" for at, name in enumerate(members)}
     if not members:
         return []
@@ -42,9 +51,9 @@ def _mode_lane(evidence: RunEvidence) -> Lane:
     """What the members that are alive follow, as they report it, and what was written to znodes meanwhile."""
     modes: dict[int, str] = {}
     turns: list[tuple[int, str]] = [(0, "")]
-    for event in evidence.history.of(EventKind.MEMBER_MODE, EventKind.MEMBER_ENDED):
-        if event.kind is EventKind.MEMBER_MODE:
-            modes[client_of(event)] = str(event.data["mode"])
+    for event in evidence.history.of(MemberMode, MemberEnded):
+        if is_a(event, MemberMode):
+            modes[client_of(event)] = event.what.mode
         else:
             modes.pop(client_of(event), None)
         followed = _followed(modes.values())
@@ -58,7 +67,7 @@ def _mode_lane(evidence: RunEvidence) -> Lane:
     ]
     marks = [
         Mark(ms(event.at_ns), *_WRITTEN, f"the test, as an operator: {_write(event)}", f"event-{event.seq}")
-        for event in evidence.history.of(EventKind.ZNODE_WRITTEN)
+        for event in evidence.history.of(ZnodeWritten)
     ]
     signs = {_WRITTEN: "the mode written, as an operator does"}
     return Lane("Mode of the group", bands=bands, marks=marks, group=GROUP, signs=signs)
@@ -74,9 +83,9 @@ def _mode_style(mode: str) -> str:
     return f"mode-{mode}" if mode in ("kafka", "zookeeper") else "paused"
 
 
-def _write(event: Event) -> str:
-    data = event.data.get("data")
-    path = event.data.get("path")
+def _write(event: Recorded[ZnodeWritten]) -> str:
+    data = event.what.data
+    path = event.what.path
     return f"{path} deleted" if data is None else f"{data!r} written to {path}"
 
 
@@ -99,8 +108,14 @@ _TURNS = {
 }
 
 
+def _is_about(event: Event, member: str) -> bool:
+    return isinstance(event.what, AboutMember) and event.what.member == member
+
+
 def _member_lane(evidence: RunEvidence, member: str, style: str) -> Lane:
-    events = [event for event in evidence.history.events if event.data.get("member") == member]
+    events = [
+        each for each in evidence.history.events if isinstance(each.what, AboutMember) and each.what.member == member
+    ]
     turns = [event for event in events if event.kind in _TURNS]
     ends = [event.at_ns for event in turns[1:]] + [evidence.end_ns]
     bands = []
@@ -109,28 +124,28 @@ def _member_lane(evidence: RunEvidence, member: str, style: str) -> Lane:
             text = "stands still" if state == "paused" else "in the group"
             tip = f"{member}: {text} for {clock(end_ns - event.at_ns)}"
             bands.append(Band(ms(event.at_ns), ms(end_ns), style if state == "there" else state, text, tip))
-    marks = list(_member_marks(events))
+    marks = list(_member_marks(member, events))
     return Lane(member, bands=bands, marks=marks, swatch=style, group=GROUP, signs=_MEMBER_SIGNS)
 
 
-def _member_marks(events: Iterable[Event]) -> Iterator[Mark]:
+def _member_marks(name: str, events: Iterable[Event]) -> Iterator[Mark]:
     for event in events:
-        at, name, link = ms(event.at_ns), event.data.get("member"), f"event-{event.seq}"
-        if event.kind is EventKind.MEMBER_ENDED:
-            how = str(event.data["how"])
-            yield Mark(at, *_ENDS[how], f"{name}: {how}, status {event.data['status']}\n{event.data['said']}", link)
-        elif event.kind is EventKind.MEMBER_REPORTED and event.data.get("what") == "warning":
+        at, link = ms(event.at_ns), f"event-{event.seq}"
+        if is_a(event, MemberEnded):
+            how = event.what.how
+            yield Mark(at, *_ENDS[how], f"{name}: {how}, status {event.what.status}\n{event.what.said}", link)
+        elif is_a(event, MemberReported) and event.what.what == "warning":
             yield Mark(at, "unsure", "!", f"{name}\n{event_text(event)}", link)
-        elif event.kind is EventKind.MEMBER_ASSIGNED:
+        elif is_a(event, MemberAssigned):
             count = counted(len(partitions_of(event)), "partition")
-            yield Mark(at, "plain", "|", f"{name}: {count} {event.data['what']} by Kafka's coordinator", link)
+            yield Mark(at, "plain", "|", f"{name}: {count} {event.what.what} by Kafka's coordinator", link)
 
 
 # --- owners: a row per partition, in the colour of the member that reports to own it
 
 
 def _owner_lanes(evidence: RunEvidence, styles: Mapping[str, str]) -> Iterator[Lane]:
-    names = {client_of(event): str(event.data["member"]) for event in evidence.history.of(EventKind.MEMBER_STARTED)}
+    names = {client_of(event): event.what.member for event in evidence.history.of(MemberStarted)}
     by_topic: dict[str, list[Span]] = defaultdict(list)
     for (topic, _), those in spans(evidence.history).items():
         by_topic[topic] += those

@@ -2,10 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pytest_kmigrate.checkers.evidence.moments import targets_of
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.event import PHASE, EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed, FaultNotWitnessed, FaultWitnessed
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StateChanged, StepBegan, StepEnded
 from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, event_text
+
+OfFault = TypeVar("OfFault", FaultApplied, FaultHealed, FaultWitnessed, FaultNotWitnessed)
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
@@ -112,7 +118,7 @@ def phase_lane(evidence: RunEvidence) -> Lane:
 
 def other_state_lanes(evidence: RunEvidence) -> list[Lane]:
     """The document's other states, one lane each, in the order in which they were first seen."""
-    names = dict.fromkeys(str(event.data.get("of")) for event in evidence.history.of(EventKind.STATE))
+    names = dict.fromkeys(event.what.of for event in evidence.history.of(StateChanged))
     return [_state_lane(evidence, name) for name in names if name != PHASE]
 
 
@@ -127,7 +133,10 @@ def _state_lane(evidence: RunEvidence, name: str) -> Lane:
         return f"state state-{values.index(value) % STATE_COLOURS}"
 
     label = name.replace("_", " ").capitalize()
-    return Lane(label, bands=_holding(evidence, evidence.history.states(name), "state", style))
+    return Lane(
+        label,
+        bands=_holding(evidence, [(each.at_ns, each.what.state) for each in evidence.history.states(name)], style),
+    )
 
 
 def _values(evidence: RunEvidence, name: str) -> list[str]:
@@ -135,27 +144,26 @@ def _values(evidence: RunEvidence, name: str) -> list[str]:
     states = evidence.history.header.extra.get("states")
     declared = states.get(name) if isinstance(states, Mapping) else None
     known = [str(value) for value in declared] if isinstance(declared, list | tuple) else []
-    seen = [str(event.data.get("state") or "") for event in evidence.history.states(name)]
+    seen = [event.what.state for event in evidence.history.states(name)]
     return list(dict.fromkeys([*known, *seen]))
 
 
 def step_lane(evidence: RunEvidence) -> Lane:
     """Migration steps, by how they ended."""
     bands = []
-    open_steps: dict[object, Event] = {}
-    for event in evidence.history.of(EventKind.STEP_BEGAN, EventKind.STEP_ENDED):
-        step = event.data.get("step")
-        if event.kind is EventKind.STEP_BEGAN:
+    open_steps: dict[str, Recorded[StepBegan]] = {}
+    for event in evidence.history.of(StepBegan, StepEnded):
+        step = event.what.step
+        if is_a(event, StepBegan):
             open_steps[step] = event
-        elif step in open_steps:
-            outcome = str(event.data.get("outcome"))
-            bands.append(_step_band(open_steps.pop(step), event.at_ns, outcome, str(event.data.get("reason") or "")))
+        elif is_a(event, StepEnded) and step in open_steps:
+            bands.append(_step_band(open_steps.pop(step), event.at_ns, event.what.outcome, event.what.reason))
     bands += [_step_band(began, evidence.end_ns, "unfinished", "never ended") for began in open_steps.values()]
     return Lane("Migration step", bands=bands)
 
 
-def _step_band(began: Event, end_ns: int, outcome: str, reason: str) -> Band:
-    step = str(began.data.get("step"))
+def _step_band(began: Recorded[StepBegan], end_ns: int, outcome: str, reason: str) -> Band:
+    step = began.what.step
     tip = f"{step}: {outcome}, took {clock(end_ns - began.at_ns)}" + (f"\n{reason}" if reason else "")
     return Band(ms(began.at_ns), ms(end_ns), f"step-{outcome}", step, tip)
 
@@ -164,55 +172,59 @@ def fault_lane(evidence: RunEvidence) -> Lane:
     """Faults from applied to healed, a row per fault in force at the same time; one that never began is a mark."""
     bands: list[Band] = []
     row_ends: list[float] = []
-    for began in evidence.history.of(EventKind.FAULT_BEGAN):
+    for began in evidence.history.of(FaultBegan):
         band = _fault_band(evidence, began)
         row = next((row for row, end_ms in enumerate(row_ends) if end_ms <= band.begin_ms), len(row_ends))
         row_ends[row : row + 1] = [band.end_ms]
         bands.append(Band(band.begin_ms, band.end_ms, band.style, band.text, band.tip, row))
-    began_ids = {event.data.get("fault_id") for event in evidence.history.of(EventKind.FAULT_BEGAN)}
+    began_ids = {event.what.fault_id for event in evidence.history.of(FaultBegan)}
     marks = [
-        Mark(ms(event.at_ns), "unsure", "○", f"{event.data.get('fault')} never began\n{event.data.get('witness')}")
-        for event in evidence.history.of(EventKind.FAULT_NOT_WITNESSED)
-        if event.data.get("fault_id") not in began_ids
+        Mark(ms(event.at_ns), "unsure", "○", f"{event.what.fault} never began\n{event.what.witness}")
+        for event in evidence.history.of(FaultNotWitnessed)
+        if event.what.fault_id not in began_ids
     ]
     signs = {("unsure", "○"): "fault that never began"}
     return Lane("Faults", bands=bands, marks=marks, rows=max(1, len(row_ends)), shades=True, signs=signs)
 
 
-def _fault_band(evidence: RunEvidence, began: Event) -> Band:
+def _fault_band(evidence: RunEvidence, began: Recorded[FaultBegan]) -> Band:
     """A fault's bar; hatched if it was never seen to take effect."""
-    of_fault = {
-        event.kind: event
-        for event in evidence.history.events
-        if event.data.get("fault_id") == began.data.get("fault_id") and event.kind.startswith("fault-")
-    }
-    applied, healed = of_fault.get(EventKind.FAULT_APPLIED), of_fault.get(EventKind.FAULT_HEALED)
-    witnessed = of_fault.get(EventKind.FAULT_WITNESSED)
-    missed = of_fault.get(EventKind.FAULT_NOT_WITNESSED)
+    history, fault = evidence.history, began.what.fault_id
+    applied = _about(history.of(FaultApplied), fault)
+    healed = _about(history.of(FaultHealed), fault)
+    witnessed = _about(history.of(FaultWitnessed), fault)
+    missed = _about(history.of(FaultNotWitnessed), fault)
     hit = ", ".join(sorted(targets_of(applied))) if applied else "never applied"
-    seen = f"witnessed: {witnessed.data.get('witness')}" if witnessed else "NOT witnessed"
-    seen += f" (looked for: {missed.data.get('witness')})" if missed else ""
+    seen = f"witnessed: {witnessed.what.witness}" if witnessed else "NOT witnessed"
+    seen += f" (looked for: {missed.what.witness})" if missed else ""
     begin_ns, end_ns = (applied or began).at_ns, healed.at_ns if healed else evidence.end_ns
-    tip = f"{began.data.get('fault')} on {hit}\ntrigger: {began.data.get('trigger')}\n{seen}"
+    tip = f"{began.what.fault} on {hit}\ntrigger: {began.what.trigger}\n{seen}"
     tip += f"\nin force for {clock(end_ns - begin_ns)}" + ("" if healed else ", never healed")
     style = "fault" if witnessed else "fault-unseen"
-    return Band(ms(begin_ns), ms(end_ns), style, f"{began.data.get('fault')} · {hit}", tip)
+    return Band(ms(begin_ns), ms(end_ns), style, f"{began.what.fault} · {hit}", tip)
+
+
+def _about(events: Sequence[Recorded[OfFault]], fault: str) -> Recorded[OfFault] | None:
+    """The last of these events that is about this fault."""
+    return next((event for event in reversed(events) if event.what.fault_id == fault), None)
 
 
 def controller_lane(evidence: RunEvidence) -> Lane:
     """Which node was the active controller."""
-    changes = evidence.history.of(EventKind.ACTIVE_CONTROLLER)
-    bands = _holding(evidence, changes, "controller", lambda node: node_style(evidence, node))
+    changes = [(each.at_ns, each.what.controller) for each in evidence.history.of(ActiveControllerChanged)]
+    bands = _holding(evidence, changes, lambda node: node_style(evidence, node))
     return Lane("Active controller", bands=bands)
 
 
-def _holding(evidence: RunEvidence, events: Sequence[Event], key: str, style: Callable[[str], str]) -> list[Band]:
-    """Bands of a value that holds until the next of these events; nothing is drawn where it is None."""
-    ends = [event.at_ns for event in events[1:]] + [evidence.end_ns]
+def _holding(
+    evidence: RunEvidence, changes: Sequence[tuple[int, str | None]], style: Callable[[str], str]
+) -> list[Band]:
+    """Bands of a value that holds from its time until the next one; nothing is drawn where it is None."""
+    ends = [at_ns for at_ns, _ in changes[1:]] + [evidence.end_ns]
     return [
-        Band(ms(event.at_ns), ms(end_ns), style(value), value, f"{value} for {clock(end_ns - event.at_ns)}")
-        for event, end_ns in zip(events, ends, strict=False)
-        if (value := str(event.data.get(key) or ""))
+        Band(ms(at_ns), ms(end_ns), style(value), value, f"{value} for {clock(end_ns - at_ns)}")
+        for (at_ns, value), end_ns in zip(changes, ends, strict=False)
+        if value
     ]
 
 
@@ -242,7 +254,7 @@ def note_lane(evidence: RunEvidence) -> Lane:
     """Expectations, images taken, workloads, and trouble of the harness itself."""
     marks = []
     for event in evidence.history.of(*_NOTED):
-        unmet = event.kind is EventKind.EXPECTATION and not event.data.get("met")
+        unmet = is_a(event, ExpectationEnded) and not event.what.met
         style, glyph = _UNMET if unmet else _NOTED[event.kind]
         marks.append(Mark(ms(event.at_ns), style, glyph, f"{event.kind}\n{event_text(event)}", f"event-{event.seq}"))
     return Lane("Notes", marks=marks, signs=_NOTES)

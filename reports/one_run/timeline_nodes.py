@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeStarted, NodeStopped, NodeWiped
 from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, event_text
 from pytest_kmigrate.reports.one_run.timeline_lanes import Band, Lane, Mark, clock, ms, node_style
 
@@ -27,7 +28,7 @@ def _node_lane(evidence: RunEvidence, node: str) -> Lane:
     ends = [event.at_ns for event in turns[1:]] + [evidence.end_ns]
     bands, mode = [], "server"
     for event, end_ns in zip(turns, ends, strict=False):
-        if event.kind is EventKind.NODE_STARTED:
+        if is_a(event, NodeStarted):
             mode = _mode(event)
         state = _NODE_EVENTS[event.kind]
         reported = {"up": _MODES[mode], "starting": f"starting ({_MODES[mode]})"}.get(state, state)
@@ -47,10 +48,10 @@ _MODES = {
 }
 
 
-def _mode(started: Event) -> str:
-    role = started.data.get("role")
+def _mode(started: Recorded[NodeStarted]) -> str:
+    role = started.what.role
     if role == "broker":
-        return str(started.data.get("mode") or "zookeeper")
+        return str(started.what.mode or "zookeeper")
     return str(role) if role in ("controller", "combined") else "server"
 
 
@@ -64,9 +65,9 @@ _NODE_SIGNS = {
 def _node_marks(events: Iterable[Event]) -> Iterable[Mark]:
     for event in events:
         text = event_text(event)
-        if event.kind is EventKind.NODE_DIED:
+        if is_a(event, NodeDied):
             yield Mark(ms(event.at_ns), "bad", "†", f"{event.node} died unasked\n{text}", f"event-{event.seq}")
-        elif event.kind is EventKind.NODE_STOPPED and event.data.get("how") in ("killed", "hung"):
+        elif is_a(event, NodeStopped) and event.what.how in ("killed", "hung"):
             yield Mark(ms(event.at_ns), "bad", "✖", f"{event.node} was killed\n{text}", f"event-{event.seq}")
-        elif event.kind is EventKind.NODE_WIPED:
+        elif is_a(event, NodeWiped):
             yield Mark(ms(event.at_ns), "unsure", "⌫", f"{event.node}: disks wiped", f"event-{event.seq}")

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import Sample
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence
@@ -82,9 +83,9 @@ _MOST_CHANGES_TOLD = 4
 def metadata_lane(evidence: RunEvidence) -> Lane:
     """Metadata changes that were acknowledged, failed, or got no answer; those within one bucket share a mark."""
     width_ms = bucket_ms(evidence)
-    together: dict[tuple[int, str], list[Event]] = {}
-    for event in evidence.history.of(EventKind.METADATA_CHANGE):
-        together.setdefault((event.at_ns // (width_ms * MS), str(event.data.get("outcome"))), []).append(event)
+    together: dict[tuple[int, str], list[Recorded[MetadataChanged]]] = {}
+    for event in evidence.history.of(MetadataChanged):
+        together.setdefault((event.at_ns // (width_ms * MS), event.what.outcome), []).append(event)
     marks = []
     for (_, outcome), events in together.items():
         style, glyph = _CHANGE_STYLES.get(outcome, ("unsure", "?"))
@@ -94,9 +95,9 @@ def metadata_lane(evidence: RunEvidence) -> Lane:
     return Lane("Metadata changes", marks=marks, signs=_CHANGE_SIGNS)
 
 
-def _change(event: Event) -> str:
-    error = f" {event.data.get('error')}" if event.data.get("error") else ""
-    return f"{event.data.get('change')} {event.data.get('subject')}: {event.data.get('outcome')}{error}"
+def _change(event: Recorded[MetadataChanged]) -> str:
+    error = f" {event.what.error}" if event.what.error else ""
+    return f"{event.what.change} {event.what.subject}: {event.what.outcome}{error}"
 
 
 def metric_lanes(evidence: RunEvidence) -> list[Lane]:

@@ -10,7 +10,10 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.grading import grade_of
 from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import PHASE, A, Event, EventKind, Recorded
+from pytest_kmigrate.model.event import PHASE, A, Event, Recorded, is_a
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation
 from pytest_kmigrate.redaction import redacted_values
 from pytest_kmigrate.reports.one_run.run_evidence import LogSlice, RunEvidence, event_text
@@ -218,13 +221,13 @@ def when(evidence: RunEvidence, at_ns: int) -> str:
     """A moment relative to faults and phases, such as "12.40 s, in HYBRID, 1.20 s after kill(broker-0) began"."""
     parts = [clock(at_ns)]
     phase = _last(evidence.history.states(PHASE), at_ns)
-    parts += [f"in {phase.data.get('state')}"] if phase else []
-    edge = _last(evidence.history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED), at_ns)
+    parts += [f"in {phase.what.state}"] if phase else []
+    edge = _last(evidence.history.of(FaultBegan, FaultHealed), at_ns)
     if edge:
-        begun = evidence.history.of(EventKind.FAULT_BEGAN)
-        names = {event.data.get("fault_id"): event.data.get("fault") for event in begun}
-        verb = "began" if edge.kind is EventKind.FAULT_BEGAN else "was healed"
-        parts.append(f"{clock(at_ns - edge.at_ns)} after {names.get(edge.data.get('fault_id'), 'a fault')} {verb}")
+        begun = evidence.history.of(FaultBegan)
+        names = {event.what.fault_id: event.what.fault for event in begun}
+        verb = "began" if is_a(edge, FaultBegan) else "was healed"
+        parts.append(f"{clock(at_ns - edge.at_ns)} after {names.get(edge.what.fault_id, 'a fault')} {verb}")
     return ", ".join(parts)
 
 
@@ -266,10 +269,10 @@ def concerned(evidence: RunEvidence, violation: Violation, at_ns: int) -> list[s
     reported = " ".join((violation.expected, violation.observed, *violation.evidence))
     names = {event.node for event in evidence.events_of(violation)}
     names |= {node for node in evidence.nodes if node in reported}
-    fault = _last(evidence.history.of(EventKind.FAULT_APPLIED), at_ns)
+    fault = _last(evidence.history.of(FaultApplied), at_ns)
     names |= targets_of(fault) if fault else set()
-    controller = _last(evidence.history.of(EventKind.ACTIVE_CONTROLLER), at_ns)
-    names |= {str(controller.data.get("controller"))} if controller else set()
+    controller = _last(evidence.history.of(ActiveControllerChanged), at_ns)
+    names |= {str(controller.what.controller)} if controller else set()
     return [node for node in evidence.nodes if node in names] or evidence.nodes
 
 
@@ -290,7 +293,7 @@ def event_table(evidence: RunEvidence) -> str:
 
 
 def _is_shown(event: Event) -> bool:
-    return event.kind is not EventKind.METADATA_CHANGE or event.data.get("outcome") != "ok"
+    return not is_a(event, MetadataChanged) or event.what.outcome != "ok"
 
 
 def _text(value: object) -> str:

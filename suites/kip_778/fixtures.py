@@ -9,6 +9,8 @@ import pytest
 from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
 from pytest_kmigrate.model.capabilities import Capability, needing
+from pytest_kmigrate.model.event import only
+from pytest_kmigrate.model.events.nodes import IdentityRead
 
 if TYPE_CHECKING:
     from pytest_kmigrate.distributions.class_files import JavaClass
@@ -230,14 +232,12 @@ def formatted(tool: "Callable[..., ToolRan]") -> "Callable[..., ToolRan]":
 @needing(Capability.IDENTITY)
 def meta_properties(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
     """``meta_properties("controller-3000")``: what the node's meta.properties hold; empty on an unformatted disk."""
-    from pytest_kmigrate.model.event import EventKind
 
     def held(node: str) -> dict[str, str]:
         before = len(kmigrate_run.recorder.events)
         kmigrate_run.cluster.node(node).tell_identity()
-        events = list(kmigrate_run.recorder.events)[before:]
-        found: Any = [event.data["files"] for event in events if event.kind is EventKind.NODE_IDENTITY]
-        return {key: value for files in found for file in files.values() for key, value in (file or {}).items()}
+        found = [event.what.files for event in only(list(kmigrate_run.recorder.events)[before:], IdentityRead)]
+        return {key: value for files in found for file in files.values() for key, value in file.items()}
 
     return held
 

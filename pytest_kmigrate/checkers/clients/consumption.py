@@ -103,7 +103,7 @@ def _group(name: str, mine: Operations, found: list[Stretch], last_ns: int) -> _
     if not found:
         return _Group(name, touched, ((0, last_ns),), reads)
     ours = [each for each in found if name in each.groups or _is_within(mine, each)]
-    events = [event for each in ours for event in each.began if event.data.get("group") in (None, name)]
+    events = [event for each in ours for event in each.began if event.what.group in (None, name)]
     reported = [topics_of(event) for event in events]
     # In runs without groups, a workload is this one's if it reads any of its topics.
     topics = touched.union(*(each for each in reported if not touched or touched & each))

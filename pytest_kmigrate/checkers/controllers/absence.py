@@ -9,7 +9,9 @@ from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, is_a
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.nodes import NodePaused, NodeReady, NodeResumed
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, not_applicable, violates
@@ -70,20 +72,20 @@ class _Quorum:
     def take(self, event: Event) -> None:
         """Take in what an event changes."""
         node = str(event.node)
-        if event.kind is EventKind.FAULT_APPLIED:
-            self.hit[event.data.get("fault_id")] = targets_of(event) & self.names
-        elif event.kind is EventKind.FAULT_HEALED:
-            self.hit.pop(event.data.get("fault_id"), None)
+        if is_a(event, FaultApplied):
+            self.hit[event.what.fault_id] = targets_of(event) & self.names
+        elif is_a(event, FaultHealed):
+            self.hit.pop(event.what.fault_id, None)
         elif node not in self.names:
             return
         elif event.kind in _AWAY:
             self.up.discard(node)
             self.paused.discard(node)
-        elif event.kind is EventKind.NODE_READY:
+        elif is_a(event, NodeReady):
             self.up.add(node)
-        elif event.kind is EventKind.NODE_PAUSED:
+        elif is_a(event, NodePaused):
             self.paused.add(node)
-        elif event.kind is EventKind.NODE_RESUMED:
+        elif is_a(event, NodeResumed):
             self.paused.discard(node)
 
 

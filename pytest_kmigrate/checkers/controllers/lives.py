@@ -2,9 +2,9 @@
 
 from bisect import bisect_right
 
-from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.events.nodes import NodeStarted
-from pytest_kmigrate.model.events.steps import ActiveControllerChanged
+from pytest_kmigrate.model.event import is_a
+from pytest_kmigrate.model.events.nodes import NodeStarted, NodeWiped
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StepEnded
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.topology import Role
@@ -22,13 +22,13 @@ def life_starts_ns(history: History) -> list[int]:
     """
     known, empty, starts = set[str](), set[str](), list[int]()
     for event in history.events:
-        if event.kind is EventKind.STEP_ENDED:
-            if event.data.get("step") == DEPROVISIONING and event.data.get("outcome") == "done":
+        if is_a(event, StepEnded):
+            if event.what.step == DEPROVISIONING and event.what.outcome == "done":
                 starts.append(event.at_ns)
-        elif event.node is not None and event.kind is EventKind.NODE_STARTED:
+        elif event.node is not None and is_a(event, NodeStarted):
             empty.discard(event.node)
-            known |= {event.node} if plays(event.data.get("role"), Role.CONTROLLER) else set()
-        elif event.kind is EventKind.NODE_WIPED and event.node in known:
+            known |= {event.node} if plays(event.what.role, Role.CONTROLLER) else set()
+        elif is_a(event, NodeWiped) and event.node in known:
             empty.add(event.node)
             starts += [event.at_ns] if empty == known else []
     return starts
@@ -42,7 +42,7 @@ def life_at(starts_ns: list[int], at_ns: int) -> int:
 @kept
 def roles(history: History) -> dict[str, str]:
     """Every started node's role."""
-    return {str(event.node): str(event.data.get("role")) for event in history.of(NodeStarted)}
+    return {str(event.node): event.what.role for event in history.of(NodeStarted)}
 
 
 @kept

@@ -5,7 +5,7 @@ from pytest_kmigrate.checkers.controllers.lives import plays, roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untampered
 from pytest_kmigrate.checkers.evidence.moments import faults_during
 from pytest_kmigrate.checkers.evidence.replicas import Spans
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import is_a
 from pytest_kmigrate.model.events.nodes import NodeStarted, NodeStopped
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.keeping import kept
@@ -50,10 +50,10 @@ def without_quorum(history: History) -> Spans:
         node = str(event.node)
         if node not in known:
             continue
-        stopped = stopped | {node} if event.kind is EventKind.NODE_STOPPED else stopped - {node}
+        stopped = stopped | {node} if is_a(event, NodeStopped) else stopped - {node}
         is_lost = len(known - stopped) <= len(known) // 2
         if is_lost and since_ns is None:
-            since_ns = event.at_ns - (_SEEN_WITHIN_NS if event.data.get("how") == _GONE else 0)
+            since_ns = event.at_ns - (_SEEN_WITHIN_NS if is_a(event, NodeStopped) and event.what.how == _GONE else 0)
         elif not is_lost and since_ns is not None:
             found.append((since_ns, event.at_ns))
             since_ns = None

@@ -11,7 +11,6 @@ from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.events.evidence import RaftLogRead
 from pytest_kmigrate.model.history import Batch, History, Sample
 from pytest_kmigrate.model.topology import Role
@@ -50,13 +49,15 @@ def logs(history: History) -> list[Log]:
     """The log of each node that had one; none of a run in which all controllers were emptied."""
     if life_starts_ns(history):
         return []
-    read = history.of(RaftLogRead)
-    rows: list[tuple[Event, Any]] = [(event, event.data["batches"]) for event in read]
     return [
-        Log(str(event.node), [Batch(*row) for row in batches], event.at_ns, f"event {event.seq}")
-        for event, batches in rows
-        if batches
+        Log(str(event.node), [_batch(*row) for row in event.what.batches], event.at_ns, f"event {event.seq}")
+        for event in history.of(RaftLogRead)
+        if event.what.batches
     ]
+
+
+def _batch(*row: Any) -> Batch:
+    return Batch(*row)
 
 
 def committed(history: History) -> Iterator[Committed]:

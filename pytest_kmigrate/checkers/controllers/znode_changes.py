@@ -31,7 +31,7 @@ def was_deleted(change: ZnodeChange, former: ZnodeChange | None) -> bool:
 def untampered(history: History, *paths: str) -> list[ZnodeChange]:
     """What the paths held until a test put something of its own into one of them."""
     ours = {f"tamper({path})" for path in paths}
-    until_ns = min((e.at_ns for e in history.of(FaultBegan) if e.data.get("fault") in ours), default=None)
+    until_ns = min((e.at_ns for e in history.of(FaultBegan) if e.what.fault in ours), default=None)
     return [each for each in history.znodes if each.path in paths and (until_ns is None or each.at_ns < until_ns)]
 
 
@@ -43,7 +43,7 @@ def since_controllers(history: History, changes: Iterable[ZnodeChange]) -> list[
     started = history.of(NodeStarted)
     if history.header.inherited_offset >= 0 or not started:
         return list(changes)
-    since_ns = min((each.at_ns for each in started if each.data.get("role") == "controller"), default=None)
+    since_ns = min((each.at_ns for each in started if each.what.role == "controller"), default=None)
     return [each for each in changes if since_ns is not None and each.at_ns >= since_ns]
 
 

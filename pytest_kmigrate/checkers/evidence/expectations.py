@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
 from pytest_kmigrate.model.events.evidence import EndExpected, ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
 Speaking = TypeVar("Speaking")
+Claim = ExpectationEnded | EndExpected
+Unmet = Recorded[ExpectationEnded]
 
 _ONE = "expectation"
 """The fact of a verdict that is about one expectation only: its event."""
@@ -18,35 +20,35 @@ CLIENTS_SERVED = "clients are served"
 """The expectation of a test that waits for its clients."""
 
 
-def all_unmet(history: History, verdict: Verdict, is_explained: Callable[[Event], bool]) -> bool:
+def all_unmet(history: History, verdict: Verdict, is_explained: Callable[[Unmet], bool]) -> bool:
     """Whether the verdict is about expectations, and each one that it is about is explained."""
     about = unmet_of(history, verdict)
     return bool(about) and all(map(is_explained, about))
 
 
-def unmet_of(history: History, verdict: Verdict) -> list[Event]:
+def unmet_of(history: History, verdict: Verdict) -> list[Unmet]:
     """The unmet expectations that a verdict is about; none for other checks."""
     one = verdict.facts.get(_ONE)
     wrong = unmet(history) if verdict.check == "expectations_met" else []
     return [event for event in wrong if one is None or event is one]
 
 
-def about_one(verdict: Verdict, event: Event) -> Verdict:
+def about_one(verdict: Verdict, event: Unmet) -> Verdict:
     """The verdict about one expectation that was not met."""
     return replace(verdict, facts={**verdict.facts, _ONE: event})
 
 
-def claimed(history: History) -> list[Event]:
+def claimed(history: History) -> list[Unmet]:
     """The expectations that the test claims; it only asked about the others."""
-    return [event for event in history.of(ExpectationEnded) if event.data.get("kind")]
+    return [event for event in history.of(ExpectationEnded) if event.what.kind]
 
 
-def unmet(history: History) -> list[Event]:
+def unmet(history: History) -> list[Unmet]:
     """The claimed expectations that did not come true."""
-    return [event for event in claimed(history) if not event.data.get("met")]
+    return [event for event in claimed(history) if not event.what.met]
 
 
-def with_one_unmet(history: History) -> list[tuple[Event, History]]:
+def with_one_unmet(history: History) -> list[tuple[Unmet, History]]:
     """Each expectation that did not come true, with the run as if the others had not been asked for."""
     wrong = unmet(history)
     return [(event, _without(history, [each for each in wrong if each is not event])) for event in wrong]
@@ -57,20 +59,17 @@ def _without(history: History, left_out: Sequence[Event]) -> History:
     return replace(history, events=kept)
 
 
-def claims_of(history: History, event: Event) -> Sequence[str]:
+def claims_of(history: History, event: Recorded[Claim]) -> Sequence[str]:
     """The requirements an expectation speaks for: those it names, or what its test claims and no expectation names."""
-    if own := _named(event):
+    if own := event.what.requirements:
         return own
-    named = {each for other in history.of(ExpectationEnded, EndExpected) for each in _named(other)}
+    named = {each for other in history.of(ExpectationEnded, EndExpected) for each in other.what.requirements or ()}
     return [each for each in history.header.requirements if each not in named]
 
 
-def _named(event: Event) -> list[str]:
-    named = event.data.get("requirements")
-    return [str(each) for each in named] if isinstance(named, list | tuple) else []
-
-
-def by_requirement(history: History, expectations: Iterable[tuple[Event, Speaking]]) -> dict[str, list[Speaking]]:
+def by_requirement(
+    history: History, expectations: Iterable[tuple[Recorded[Claim], Speaking]]
+) -> dict[str, list[Speaking]]:
     """What speaks for each requirement; each is given with the expectation that says for which."""
     speaking = defaultdict[str, list[Speaking]](list)
     for event, each in expectations:
@@ -79,15 +78,15 @@ def by_requirement(history: History, expectations: Iterable[tuple[Event, Speakin
     return speaking
 
 
-def lists_in(event: Event) -> tuple[list[object], list[object]] | None:
+def lists_in(event: Unmet) -> tuple[list[object], list[object]] | None:
     """What was expected and observed, where both are lists."""
-    expected, observed = (event.data.get(key) for key in ("expected", "observed"))
+    expected, observed = event.what.expected, event.what.observed
     if isinstance(expected, list | tuple) and isinstance(observed, list | tuple):
         return list(expected), list(observed)
     return None
 
 
-def lacking_members(event: Event) -> list[set[object]] | None:
+def lacking_members(event: Unmet) -> list[set[object]] | None:
     """What each observed list lacks of the expected one (in-sync replicas by partition, say); None: something else."""
     both = lists_in(event)
     if both is None or len(both[0]) != len(both[1]):

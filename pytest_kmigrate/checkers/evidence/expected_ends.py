@@ -1,9 +1,8 @@
 """Ends of nodes that a test expects, because Kafka must refuse what they were started with."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
 from pytest_kmigrate.model.events.evidence import EndExpected
 from pytest_kmigrate.model.events.nodes import NodeDied
 from pytest_kmigrate.model.history import History
@@ -16,19 +15,19 @@ _SEEN_WITHIN_NS = 1_000_000_000
 class ExpectedEnd:
     """One node that must end by itself; ``end`` is its first death in that time, None if there was none."""
 
-    expectation: Event
+    expectation: Recorded[EndExpected]
     node: str
-    end: Event | None
+    end: Recorded[NodeDied] | None
 
     @property
     def naming(self) -> str:
         """The words that the node must give as its reason; empty if the test names none."""
-        return str(self.expectation.data.get("naming") or "")
+        return self.expectation.what.naming or ""
 
 
 def expected_ends(history: History) -> list[ExpectedEnd]:
     """One for each node of each expectation that is a claim, in their order."""
-    return [each for each in _ends(history) if not each.expectation.data.get("is_optional")]
+    return [each for each in _ends(history) if not each.expectation.what.is_optional]
 
 
 def is_expected_end(history: History, death: Event) -> bool:
@@ -45,22 +44,17 @@ def _ends(history: History) -> list[ExpectedEnd]:
     return [
         ExpectedEnd(event, node, _first_death(history, event, node))
         for event in history.of(EndExpected)
-        for node in _nodes_of(event)
+        for node in event.what.nodes
     ]
 
 
-def _first_death(history: History, expectation: Event, node: str) -> Event | None:
+def _first_death(history: History, expectation: Recorded[EndExpected], node: str) -> Recorded[NodeDied] | None:
     """The first one in time: a node that takes longer may end while the test still waits for its start."""
     deaths = (each for each in history.of(NodeDied) if each.node == node)
-    in_time_ns = _began_ns(expectation) + int(float(str(expectation.data["within_s"])) * 1e9) + _SEEN_WITHIN_NS
+    in_time_ns = _began_ns(expectation) + int(expectation.what.within_s * 1e9) + _SEEN_WITHIN_NS
     until_ns = min(in_time_ns, expectation.at_ns)
     return next((each for each in deaths if _began_ns(expectation) <= each.at_ns <= until_ns), None)
 
 
-def _began_ns(expectation: Event) -> int:
-    return int(str(expectation.data["began_ns"]))
-
-
-def _nodes_of(expectation: Event) -> Sequence[str]:
-    nodes = expectation.data["nodes"]
-    return [str(each) for each in nodes] if isinstance(nodes, list | tuple) else []
+def _began_ns(expectation: Recorded[EndExpected]) -> int:
+    return expectation.what.began_ns

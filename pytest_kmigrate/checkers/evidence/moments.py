@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.evidence.expected_ends import is_while_an_end_is_expected
 from pytest_kmigrate.checkers.evidence.wording import span
-from pytest_kmigrate.model.event import PHASE, A, Event, EventKind, Recorded
-from pytest_kmigrate.model.events.faults import FaultBegan, FaultHealed
+from pytest_kmigrate.model.event import PHASE, A, Event, Recorded, is_a
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.nodes import NodeStopped
 from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
 from pytest_kmigrate.model.history import History
 
@@ -21,15 +22,15 @@ def since_fault(history: History, at_ns: int) -> str:
     edge = _last(history.of(FaultBegan, FaultHealed), at_ns)
     if edge is None:
         return f"{span(at_ns)} after the run began"
-    fault = fault_names(history).get(edge.data.get("fault_id"), "a fault")
-    verb = "began" if edge.kind is EventKind.FAULT_BEGAN else "was healed"
+    fault = fault_names(history).get(edge.what.fault_id, "a fault")
+    verb = "began" if is_a(edge, FaultBegan) else "was healed"
     return f"{span(at_ns - edge.at_ns)} after {fault} {verb}"
 
 
 def phase_at(history: History, at_ns: int) -> str | None:
     """The name of the operator's phase at that instant; None before the first one is known."""
     event = _last(history.states(PHASE), at_ns)
-    return None if event is None else str(event.data.get("state"))
+    return None if event is None else event.what.state
 
 
 def evidence_at(history: History, at_ns: int) -> tuple[str, ...]:
@@ -39,14 +40,14 @@ def evidence_at(history: History, at_ns: int) -> tuple[str, ...]:
     return tuple(f"event {event.seq}" for event in (edge, phase) if event is not None)
 
 
-def fault_names(history: History) -> dict[object, str]:
+def fault_names(history: History) -> dict[str, str]:
     """Every fault's readable name by its id."""
-    return {event.data.get("fault_id"): str(event.data.get("fault")) for event in history.of(FaultBegan)}
+    return {event.what.fault_id: event.what.fault for event in history.of(FaultBegan)}
 
 
 def faults_during(history: History, from_ns: int, to_ns: int) -> list[str]:
     """The faults in force at any time between two instants."""
-    return [str(event.data.get("fault")) for event in faults_begun_of(history, from_ns, to_ns)]
+    return [event.what.fault for event in faults_begun_of(history, from_ns, to_ns)]
 
 
 def meanwhile(history: History, from_ns: int, to_ns: int) -> str:
@@ -55,11 +56,11 @@ def meanwhile(history: History, from_ns: int, to_ns: int) -> str:
     return f", while {' and '.join(faults)} lasted" if faults else ""
 
 
-def faults_begun_of(history: History, from_ns: int, to_ns: int) -> list[Event]:
+def faults_begun_of(history: History, from_ns: int, to_ns: int) -> list[Recorded[FaultBegan]]:
     """How the faults began that were in force at any time between two instants."""
-    healed = {event.data.get("fault_id"): event.at_ns for event in history.of(FaultHealed)}
+    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
     began = [event for event in history.of(FaultBegan) if event.at_ns <= to_ns]
-    return [event for event in began if healed.get(event.data.get("fault_id"), to_ns) >= from_ns]
+    return [event for event in began if healed.get(event.what.fault_id, to_ns) >= from_ns]
 
 
 def failed_steps(history: History) -> tuple[list[Recorded[StepEnded]], list[Recorded[StepEnded]]]:
@@ -70,35 +71,33 @@ def failed_steps(history: History) -> tuple[list[Recorded[StepEnded]], list[Reco
     failed = [
         event
         for event in history.of(StepEnded)
-        if event.data.get("outcome") == "failed" and not is_while_an_end_is_expected(history, event)
+        if event.what.outcome == "failed" and not is_while_an_end_is_expected(history, event)
     ]
     excused = [event for event in failed if _is_fault_in_force(history, event)]
     return [event for event in failed if event not in excused], excused
 
 
-def time_of_step(history: History, ended: Event) -> tuple[int, int]:
+def time_of_step(history: History, ended: Recorded[StepEnded]) -> tuple[int, int]:
     """Begin and end of the step that this event ended."""
     begun = [each for each in history.of(StepBegan) if each.seq < ended.seq]
-    began = [each.at_ns for each in begun if each.data.get("step") == ended.data.get("step")]
+    began = [each.at_ns for each in begun if each.what.step == ended.what.step]
     return max(began, default=0), ended.at_ns
 
 
 def _is_fault_in_force(history: History, at: Event) -> bool:
-    begun = {event.data["fault_id"] for event in history.of(FaultBegan) if event.seq < at.seq}
-    healed = {event.data["fault_id"] for event in history.of(FaultHealed) if event.seq < at.seq}
+    begun = {event.what.fault_id for event in history.of(FaultBegan) if event.seq < at.seq}
+    healed = {event.what.fault_id for event in history.of(FaultHealed) if event.seq < at.seq}
     return bool(begun - healed)
 
 
 def took_ns(event: Event) -> int:
-    """How long what an event reports took; 0 if it does not say."""
-    took_ms = event.data.get("took_ms")
-    return int(took_ms) * 1_000_000 if isinstance(took_ms, int | float) else 0
+    """How long the stop that an event reports took; 0 for any other event."""
+    return event.what.took_ms * 1_000_000 if is_a(event, NodeStopped) else 0
 
 
-def targets_of(applied: Event) -> set[str]:
+def targets_of(applied: Recorded[FaultApplied]) -> set[str]:
     """The nodes that a fault, as it was applied, hit."""
-    targets = applied.data.get("targets")
-    return {str(each) for each in targets} if isinstance(targets, list | tuple) else set()
+    return set(applied.what.targets)
 
 
 def _last(events: Sequence[Recorded[A]], at_ns: int) -> Recorded[A] | None:

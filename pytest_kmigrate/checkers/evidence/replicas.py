@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.moments import took_ns
 from pytest_kmigrate.checkers.evidence.taken import cut_off, without_a_disk
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import EventKind, is_a
+from pytest_kmigrate.model.events.nodes import NodePaused, NodeStarted
+from pytest_kmigrate.model.events.workloads import ClientsBegan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
+from pytest_kmigrate.model.topology import Role
 
 Spans = Sequence[tuple[int, int]]
 """From when to when, in nanoseconds; in order, without overlaps."""
@@ -148,12 +151,12 @@ def _ids(text: str) -> frozenset[int]:
 def _away(history: History) -> _Away:
     found: dict[int, list[tuple[int, int]]] = defaultdict(list)
     since: dict[str, int] = {}
-    roles: dict[str, object] = {}
+    roles: dict[str, Role] = {}
     for event in history.events:
         node = str(event.node)
-        if event.kind is EventKind.NODE_STARTED:
-            roles[node] = event.data.get("role")
-        elif event.kind in _ENDS or event.kind is EventKind.NODE_PAUSED:
+        if is_a(event, NodeStarted):
+            roles[node] = event.what.role
+        elif event.kind in _ENDS or is_a(event, NodePaused):
             since.setdefault(node, event.at_ns - took_ns(event))
         elif event.kind in (EventKind.NODE_READY, EventKind.NODE_RESUMED) and node in since:
             found[_id_of(node)].append((since.pop(node), event.at_ns))
@@ -173,5 +176,4 @@ def _id_of(node: str) -> int:
 
 def _least_in_sync(history: History) -> int:
     """How many replicas a write has to reach, as workloads recorded it."""
-    recorded = [event.data.get("least_in_sync") for event in history.of(EventKind.WORKLOAD_BEGAN)]
-    return max((each for each in recorded if isinstance(each, int)), default=_ONE)
+    return max((each.what.least_in_sync or _ONE for each in history.of(ClientsBegan)), default=_ONE)

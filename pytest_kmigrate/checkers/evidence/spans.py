@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, happened_ns, partitions_of
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Recorded, is_a
 from pytest_kmigrate.model.events.members import MemberEnded, MemberOwns, MemberReleased
 from pytest_kmigrate.model.history import History
 
@@ -37,8 +37,8 @@ def spans(history: History) -> dict[Partition, list[Span]]:
         client, at_ns = client_of(event), happened_ns(event)
         for partition, position in _positions(event):
             began = open_.pop((partition, client), None)
-            if event.kind is EventKind.MEMBER_OWNS:
-                open_[partition, client] = (at_ns, position, str(event.data["source"]))
+            if is_a(event, MemberOwns):
+                open_[partition, client] = (at_ns, position, event.what.source)
             elif began is not None:
                 found[partition].append(Span(partition, client, began[1], began[2], began[0], at_ns, is_orderly=True))
     for (partition, client), (began_ns, position, source) in open_.items():
@@ -47,11 +47,9 @@ def spans(history: History) -> dict[Partition, list[Span]]:
     return {partition: sorted(each, key=lambda span: span.began_ns) for partition, each in sorted(found.items())}
 
 
-def _positions(event: Event) -> Iterator[tuple[Partition, int]]:
-    given = event.data["partitions"]
-    assert isinstance(given, list | tuple), "an event of a member lists its partitions"
-    for partition, each in zip(partitions_of(event), given, strict=True):
-        yield partition, int(each[2]) if len(each) > 2 else -1
+def _positions(event: Recorded[MemberOwns | MemberReleased]) -> Iterator[tuple[Partition, int]]:
+    for partition, each in zip(partitions_of(event), event.what.partitions, strict=True):
+        yield partition, int(str(each[2])) if len(each) > 2 else -1
 
 
 def owned_at(found: dict[Partition, list[Span]], at_ns: int) -> dict[Partition, set[int]]:

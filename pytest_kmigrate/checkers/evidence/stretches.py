@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass
 
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Recorded, is_a
+from pytest_kmigrate.model.events.workloads import (
+    ClientsBegan,
+    ClientsEnded,
+    MetadataWorkloadBegan,
+    MetadataWorkloadEnded,
+)
 from pytest_kmigrate.model.history import History
 
 
@@ -13,22 +19,22 @@ class Stretch:
     began_ns: int
     ended_ns: int | None
     """None: no event reports its end."""
-    began: tuple[Event, ...]
+    began: tuple[Recorded[ClientsBegan], ...]
     """The events of the workloads that began in it."""
 
     @property
     def groups(self) -> frozenset[str]:
         """The consumer groups that events of its workloads name; older runs do not record them."""
-        return frozenset(str(event.data["group"]) for event in self.began if event.data.get("group"))
+        return frozenset(event.what.group for event in self.began if event.what.group)
 
 
 def stretches(history: History) -> list[Stretch]:
     """Those of a run, in the order of time; none if it has no workload."""
     found: list[Stretch] = []
-    began: list[Event] = []
+    began: list[Recorded[ClientsBegan]] = []
     running = 0
-    for event in _of_clients(history):
-        if event.kind is EventKind.WORKLOAD_BEGAN:
+    for event in history.of(ClientsBegan, ClientsEnded):
+        if is_a(event, ClientsBegan):
             began.append(event)
             running += 1
             continue
@@ -41,19 +47,11 @@ def stretches(history: History) -> list[Stretch]:
 
 def running_workloads(history: History) -> str:
     """The names of the workloads without an event of their end; "" if there are none."""
-    ended = [event.data.get("workload") for event in history.of(EventKind.WORKLOAD_ENDED)]
-    began = [event.data.get("workload") for event in history.of(EventKind.WORKLOAD_BEGAN)]
-    return ", ".join(sorted({str(each) for each in began if began.count(each) > ended.count(each)}))
+    ended = [event.what.workload for event in history.of(ClientsEnded, MetadataWorkloadEnded)]
+    began = [event.what.workload for event in history.of(ClientsBegan, MetadataWorkloadBegan)]
+    return ", ".join(sorted({each for each in began if began.count(each) > ended.count(each)}))
 
 
-def topics_of(event: Event) -> set[str]:
+def topics_of(event: Recorded[ClientsBegan]) -> set[str]:
     """The topics that a workload writes and reads, as its event records them."""
-    reported = event.data.get("topics")
-    return {str(each) for each in reported} if isinstance(reported, list | tuple) else set()
-
-
-def _of_clients(history: History) -> list[Event]:
-    events = history.of(EventKind.WORKLOAD_BEGAN, EventKind.WORKLOAD_ENDED)
-    # Streams of metadata changes are workloads, too, and have a scope.
-    others = {event.data.get("workload") for event in events if "scope" in event.data}
-    return [event for event in events if event.data.get("workload") not in others]
+    return set(event.what.topics)

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import SnapshotTaken
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.redaction import HIDDEN, shown
 
@@ -32,8 +34,8 @@ class State:
     """What may hold of one slot after all changes: what was acknowledged last, and what may have come about."""
 
     slot: Slot
-    last: Event
-    acknowledged: list[tuple[object, Event]] = field(default_factory=list)
+    last: Recorded[MetadataChanged]
+    acknowledged: list[tuple[object, Recorded[MetadataChanged]]] = field(default_factory=list)
     indefinite: list[object] = field(default_factory=list)
 
     @property
@@ -86,9 +88,9 @@ class State:
         family, key, part = self.slot
         return _OBSERVED[family](image, key, part)
 
-    def add(self, effect: Effect, event: Event) -> None:
+    def add(self, effect: Effect, event: Recorded[MetadataChanged]) -> None:
         """Take one more change in; changes come in the order of their ends."""
-        if event.data.get("outcome") == "indefinite":
+        if event.what.outcome == "indefinite":
             self.indefinite.append(effect.value)
             return
         overlapping = [(value, other) for value, other in self.acknowledged if other.at_ns > began_ns(event)]
@@ -96,33 +98,32 @@ class State:
         self.last = event
 
 
-def began_ns(event: Event) -> int:
-    """When what the event reports began; when it was recorded, if it does not say."""
-    began = event.data.get("began_ns")
-    return began if isinstance(began, int) else event.at_ns
+def began_ns(event: Recorded[MetadataChanged | SnapshotTaken]) -> int:
+    """When a change was requested, or taking an image began."""
+    return event.what.began_ns
 
 
-def has_failed(event: Event) -> bool:
+def has_failed(event: Recorded[MetadataChanged]) -> bool:
     """Whether a change was definitely refused."""
-    return event.data.get("outcome") == "failed"
+    return event.what.outcome == "failed"
 
 
-def families_of(event: Event) -> set[str]:
+def families_of(event: Recorded[MetadataChanged]) -> set[str]:
     """The families of metadata that a change is about."""
     return {effect.slot[0] for effect in _effects(event, {})}
 
 
-def refusals(events: Iterable[Event]) -> dict[str, str]:
+def refusals(events: Iterable[Recorded[MetadataChanged]]) -> dict[str, str]:
     """Every family that changes were tried of: the last error when each was refused, "" when one may have been done."""
     reported: dict[str, str] = {}
     for event in events:
         for family in families_of(event):
             is_refused = has_failed(event) and reported.get(family) != ""
-            reported[family] = str(event.data.get("error")) if is_refused else ""
+            reported[family] = event.what.error if is_refused else ""
     return reported
 
 
-def admissible_states(events: Iterable[Event]) -> list[State]:
+def admissible_states(events: Iterable[Recorded[MetadataChanged]]) -> list[State]:
     """The state of every slot that the changes touched; failed ones change nothing."""
     states: dict[Slot, State] = {}
     for event in events:
@@ -133,10 +134,8 @@ def admissible_states(events: Iterable[Event]) -> list[State]:
     return list(states.values())
 
 
-def _effects(event: Event, states: Mapping[Slot, State]) -> Iterator[Effect]:
-    change, subject = str(event.data.get("change")), str(event.data.get("subject"))
-    wanted = event.data.get("wanted")
-    values: Mapping[str, object] = wanted if isinstance(wanted, Mapping) else {}
+def _effects(event: Recorded[MetadataChanged], states: Mapping[Slot, State]) -> Iterator[Effect]:
+    change, subject, values = event.what.change, event.what.subject, event.what.wanted
     if change not in _EFFECTS:
         raise WrongUseError(f"event {event.seq}: expected a change out of {', '.join(_EFFECTS)}, got {change!r}")
     yield from _EFFECTS[change](subject, values)

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.metadata.changes import has_failed
 from pytest_kmigrate.checkers.metadata.wrong import Wrong
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 
@@ -37,9 +37,9 @@ def lost_ns(wrong: Wrong) -> list[int]:
     return [changed_ns(each.state.last) for each in wrong.all_lost]
 
 
-def changed_ns(change: Event) -> int:
+def changed_ns(change: Recorded[MetadataChanged]) -> int:
     """When a change was acknowledged; that of an earlier run on the same cluster is older than anything in this one."""
-    return _LONG_AGO_NS if change.data.get("inherited") else change.at_ns
+    return _LONG_AGO_NS if change.what.inherited else change.at_ns
 
 
 def _is_one_sided(history: History, labels: Collection[str], family: str, key: str) -> bool:
@@ -49,7 +49,7 @@ def _is_one_sided(history: History, labels: Collection[str], family: str, key: s
 
 def _changed_ns(history: History, family: str, key: str) -> list[int]:
     path, subject = znode_of(history, family, key)
-    changes = [each for each in history.of(MetadataChanged) if each.data.get("subject") == subject]
+    changes = [each for each in history.of(MetadataChanged) if each.what.subject == subject]
     acknowledged = [changed_ns(each) for each in changes if not has_failed(each)]
     return acknowledged[-1:] or [each.at_ns for each, _ in writes_to(history, path)][:1]
 

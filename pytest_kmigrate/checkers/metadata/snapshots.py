@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
-from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ImagesSettled, SnapshotTaken
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
@@ -16,20 +16,19 @@ def missing_images(history: History, *labels: str) -> str:
     return f"no image named {' or '.join(missing)} was taken; there are: {taken}" if missing else ""
 
 
-def snapshot(history: History, label: str) -> Event | None:
+def snapshot(history: History, label: str) -> Recorded[SnapshotTaken] | None:
     """The event of the image of this label, which came when the image was whole."""
-    taken = [event for event in history.of(SnapshotTaken) if event.data.get("label") == label]
+    taken = [event for event in history.of(SnapshotTaken) if event.what.label == label]
     return taken[-1] if taken else None
 
 
-def _taking_began_ns(history: History, taken: Event) -> int:
+def _taking_began_ns(history: History, taken: Recorded[SnapshotTaken]) -> int:
     """The earliest that an image can show: it was recorded when it was whole, and taking it takes time."""
     for settled in history.of(ImagesSettled):
-        labels, took_s = settled.data.get("images"), settled.data.get("took_s")
-        if isinstance(labels, list | tuple) and taken.data.get("label") in labels and isinstance(took_s, int | float):
-            recorded = [each for each in history.of(SnapshotTaken) if each.data.get("label") in labels]
-            return min(each.at_ns for each in recorded) - int(took_s * 1e9)
-    return began_ns(taken)
+        if taken.what.label in settled.what.images:
+            recorded = [each for each in history.of(SnapshotTaken) if each.what.label in settled.what.images]
+            return min(each.at_ns for each in recorded) - int(settled.what.took_s * 1e9)
+    return taken.what.began_ns
 
 
 def changes_before(history: History, label: str) -> list[Recorded[MetadataChanged]]:

@@ -3,7 +3,7 @@
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
 from pytest_kmigrate.checkers.evidence.taken import is_without_a_disk, may_end
-from pytest_kmigrate.model.event import PHASE, Event
+from pytest_kmigrate.model.event import PHASE, Event, Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped, ThreadDied
 from pytest_kmigrate.model.history import History
@@ -12,7 +12,7 @@ ABORTED_COPY = "Aborting the ZK migration"
 """A controller that cannot end its copy ends itself, so that the next one aborts it (QuorumController.java)."""
 
 
-def unexpected_deaths(history: History) -> list[Event]:
+def unexpected_deaths(history: History) -> list[Recorded[NodeDied]]:
     """Deaths that no test expected, nor Kafka's design, and that this machine did not cause.
 
     A node that a fault killed is recorded as stopped. One that lacks a disk by a fault may end: Kafka ends a broker
@@ -21,17 +21,17 @@ def unexpected_deaths(history: History) -> list[Event]:
     return [
         death
         for death in history.of(NodeDied)
-        if not (death.data.get("cause") or is_expected_end(history, death) or _dies_by_design(history, death))
+        if not (death.what.cause or is_expected_end(history, death) or _dies_by_design(history, death))
         if not _is_planted(history, death)
     ]
 
 
-def dead_threads(history: History) -> list[Event]:
+def dead_threads(history: History) -> list[Recorded[ThreadDied]]:
     """Threads that an error ended in nodes that may not end by a fault."""
     return [each for each in history.of(ThreadDied) if not _is_planted(history, each)]
 
 
-def failed_stops(history: History) -> list[Event]:
+def failed_stops(history: History) -> list[Recorded[NodeStopped]]:
     """Controlled stops under no fault that failed: the process had to be killed, or ended by an error.
 
     Runs recorded by version 0.1 do not say what a node logged last; their stops are left out.
@@ -39,7 +39,7 @@ def failed_stops(history: History) -> list[Event]:
     return [
         event
         for event in history.of(NodeStopped)
-        if event.data.get("said") and ABORTED_COPY not in str(event.data["said"]) and not _under_fault(history, event)
+        if event.what.said and ABORTED_COPY not in event.what.said and not _under_fault(history, event)
     ]
 
 
@@ -47,16 +47,16 @@ def _is_planted(history: History, ended: Event) -> bool:
     return any(each(history, ended.node, ended.at_ns) for each in (is_without_a_disk, may_end))
 
 
-def _dies_by_design(history: History, death: Event) -> bool:
+def _dies_by_design(history: History, death: Recorded[NodeDied]) -> bool:
     """Whether a controller ended itself because a fault kept it from ending its copy."""
     phases = [event.at_ns for event in history.states(PHASE) if event.seq < death.seq]
     since_ns = max(phases, default=0)
-    return ABORTED_COPY in str(death.data.get("said")) and bool(faults_during(history, since_ns, death.at_ns))
+    return ABORTED_COPY in death.what.said and bool(faults_during(history, since_ns, death.at_ns))
 
 
-def _under_fault(history: History, stopped: Event) -> bool:
+def _under_fault(history: History, stopped: Recorded[NodeStopped]) -> bool:
     """Whether a fault was in force besides the one that stopped the node, which excuses nothing."""
-    began_ns = stopped.at_ns - int(str(stopped.data.get("took_ms", 0))) * 1_000_000
-    hit = {e.data.get("fault_id") for e in history.of(FaultApplied) if stopped.node in targets_of(e)}
+    began_ns = stopped.at_ns - stopped.what.took_ms * 1_000_000
+    hit = {e.what.fault_id for e in history.of(FaultApplied) if stopped.node in targets_of(e)}
     in_force = faults_begun_of(history, began_ns, stopped.at_ns)
-    return any(each.data.get("effect") != "stop" or each.data.get("fault_id") not in hit for each in in_force)
+    return any(each.what.effect != "stop" or each.what.fault_id not in hit for each in in_force)

@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.run.deaths import unexpected_deaths
 from pytest_kmigrate.checkers.run.losses import loss_of
 from pytest_kmigrate.checkers.run.pressure import standstills
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.faults import NOTHING, FaultApplied, FaultBegan, FaultNotWitnessed, FaultWitnessed
 from pytest_kmigrate.model.events.nodes import NodeDied
@@ -77,7 +77,7 @@ def spared(history: History) -> Doubt | None:
     """What this run lacked of machine or harness, so that no liveness can be judged; None if it lacked nothing."""
     loss = loss_of(history)
     if loss is not None:
-        return Doubt(Kind.HARNESS, _trouble(loss.data), loss)
+        return Doubt(Kind.HARNESS, _trouble(loss), loss)
     return next(iter(machine_troubles(history)), None)
 
 
@@ -86,10 +86,10 @@ def machine_troubles(history: History) -> list[Doubt]:
 
     What a node complains of while a fault of the run takes something from it is the fault's doing, not the machine's.
     """
-    deaths = [event for event in history.of(NodeDied) if event.data.get("cause")]
+    deaths = [event for event in history.of(NodeDied) if event.what.cause]
     found = [
-        *(Doubt(Kind.INFRA, f"{event.node} died of this machine: {event.data['cause']}", event) for event in deaths),
-        *(Doubt(Kind.INFRA, _trouble(event.data), event) for event in _troubles(history) if _is_of_the_machine(event)),
+        *(Doubt(Kind.INFRA, f"{event.node} died of this machine: {event.what.cause}", event) for event in deaths),
+        *(Doubt(Kind.INFRA, _trouble(event), event) for event in _troubles(history) if _is_of_the_machine(event)),
     ]
     return sorted((each for each in found if not _is_planted(history, each.event)), key=lambda doubt: doubt.event.seq)
 
@@ -101,7 +101,7 @@ def _is_planted(history: History, complaint: Event) -> bool:
     """
     applied = [event for event in history.of(FaultApplied) if event.seq < complaint.seq]
     on_it = [event for event in applied if complaint.node is not None and complaint.node in targets_of(event)]
-    return any(event.data.get("takes") != NOTHING for event in on_it)
+    return any(event.what.takes != NOTHING for event in on_it)
 
 
 def doubted(verdict: Verdict, kind: Kind, because: str, *, is_known: bool = False) -> Verdict:
@@ -126,13 +126,13 @@ def _doubted(about: About, kind: Kind, because: str, *, is_known: bool) -> About
 def harness_troubles(history: History) -> list[Doubt]:
     """What the harness itself failed to do."""
     found = (event for event in _troubles(history) if not _is_of_the_machine(event))
-    return [Doubt(Kind.HARNESS, _trouble(event.data), event, str(event.data.get("what"))) for event in found]
+    return [Doubt(Kind.HARNESS, _trouble(event), event, event.what.what) for event in found]
 
 
 def deaths_as_doubts(history: History) -> list[Doubt]:
     """Nodes that died unexpectedly: the test no longer ran under the conditions it assumed."""
     return [
-        Doubt(Kind.INFRA, f"{event.node} died by itself with exit code {event.data.get('exit_code')}", event, DEATH)
+        Doubt(Kind.INFRA, f"{event.node} died by itself with exit code {event.what.exit_code}", event, DEATH)
         for event in unexpected_deaths(history)
     ]
 
@@ -142,9 +142,9 @@ def planted_deaths(history: History) -> list[Doubt]:
 
     Neither Kafka nor this machine is known to be the cause, so nothing is proved.
     """
-    deaths = [event for event in history.of(NodeDied) if event.data.get("cause")]
+    deaths = [event for event in history.of(NodeDied) if event.what.cause]
     return [
-        Doubt(Kind.INFRA, f"{event.node} died while a fault may have been the cause: {event.data['cause']}", event)
+        Doubt(Kind.INFRA, f"{event.node} died while a fault may have been the cause: {event.what.cause}", event)
         for event in deaths
         if _is_planted(history, event) and not is_expected_end(history, event)
     ]
@@ -152,33 +152,29 @@ def planted_deaths(history: History) -> list[Doubt]:
 
 def unwitnessed_faults(history: History) -> list[Doubt]:
     """Faults without a witness that they bit, or whose trigger never fired: nothing was proved about them."""
-    witnessed = {event.data.get("fault_id") for event in history.of(FaultWitnessed)}
+    witnessed = {event.what.fault_id for event in history.of(FaultWitnessed)}
     given_up = history.of(FaultNotWitnessed)
-    sought = {event.data.get("fault_id"): event.data.get("witness") for event in given_up}
-    without = {
-        event.data.get("fault_id"): event
-        for event in (*given_up, *history.of(FaultBegan))
-        if event.data.get("fault_id") not in witnessed
-    }
+    sought = {event.what.fault_id: event.what.witness for event in given_up}
+    begun: list[Recorded[FaultBegan | FaultNotWitnessed]] = [*given_up, *history.of(FaultBegan)]
+    without = {event.what.fault_id: event for event in begun if event.what.fault_id not in witnessed}
     found = [Doubt(Kind.VACUOUS, _unwitnessed(event, sought), event) for event in without.values()]
     return sorted(found, key=lambda doubt: doubt.event.seq)
 
 
-def _troubles(history: History) -> list[Event]:
+def _troubles(history: History) -> list[Recorded[HarnessTrouble]]:
     return history.of(HarnessTrouble)
 
 
-def _is_of_the_machine(event: Event) -> bool:
-    return event.data.get("of_machine") is True
+def _is_of_the_machine(event: Recorded[HarnessTrouble]) -> bool:
+    return bool(event.what.of_machine)
 
 
-def _trouble(data: Mapping[str, object]) -> str:
-    error, what = data.get("error"), data.get("what")
-    subject = "this machine" if data.get("of_machine") is True else "the harness"
-    return f"{subject} had trouble: {what}" + (f" ({error})" if error else "")
+def _trouble(event: Recorded[HarnessTrouble]) -> str:
+    error, subject = event.what.error, "this machine" if _is_of_the_machine(event) else "the harness"
+    return f"{subject} had trouble: {event.what.what}" + (f" ({error})" if error else "")
 
 
-def _unwitnessed(event: Event, sought: Mapping[object, object]) -> str:
-    looked_for = sought.get(event.data.get("fault_id"))
+def _unwitnessed(event: Recorded[FaultBegan | FaultNotWitnessed], sought: Mapping[str, str]) -> str:
+    looked_for = sought.get(event.what.fault_id)
     reported = f" (looked for: {looked_for})" if looked_for else ""
-    return f"{event.data.get('fault')} was never witnessed to bite{reported}"
+    return f"{event.what.fault} was never witnessed to bite{reported}"

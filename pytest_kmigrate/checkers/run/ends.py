@@ -60,11 +60,11 @@ def _by_requirement(history: History, ends: Sequence[ExpectedEnd]) -> Iterator[A
 
 
 def _is_missing(each: ExpectedEnd) -> bool:
-    return each.end is None or each.end.data.get("exit_code") == 0
+    return each.end is None or each.end.what.exit_code == 0
 
 
 def _is_unexplained(each: ExpectedEnd) -> bool:
-    return each.end is not None and each.naming not in str(each.end.data.get("said"))
+    return each.end is not None and each.naming not in each.end.what.said
 
 
 def _unexplained(each: ExpectedEnd) -> str:
@@ -73,14 +73,14 @@ def _unexplained(each: ExpectedEnd) -> str:
 
 def _ended(each: ExpectedEnd) -> str:
     assert each.end is not None, "it ended"
-    return f"{each.node} with exit code {each.end.data.get('exit_code')}"
+    return f"{each.node} with exit code {each.end.what.exit_code}"
 
 
 def _violation(history: History, each: ExpectedEnd) -> Violation:
     expectation = each.expectation
-    expected = f"{each.node} ends by an error within {expectation.data.get('within_s')} s"
+    expected = f"{each.node} ends by an error within {expectation.what.within_s} s"
     if each.end is not None:
         evidence = f"event {each.end.seq}"
         return timed_violation(history, expected, "it ended with exit code 0", each.end.at_ns, evidence)
-    evidence, awaited = f"event {expectation.seq}", (int(str(expectation.data["began_ns"])), expectation.at_ns)
+    evidence, awaited = f"event {expectation.seq}", (expectation.what.began_ns, expectation.at_ns)
     return timed_violation(history, expected, "it did not end", expectation.at_ns, evidence, awaited=awaited)

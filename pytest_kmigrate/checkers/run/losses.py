@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.event import Event, EventKind, Recorded, only
+from pytest_kmigrate.model.events.evidence import HarnessTrouble, SnapshotTaken
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.operations import OperationOutcome, Operations
@@ -15,9 +15,9 @@ _ASKED = (EventKind.CHECKS, EventKind.NOT_OFFERED, EventKind.RUN_ENDED)
 """What a test asked for, and how it ended, is no evidence of the cluster."""
 
 
-def loss_of(history: History) -> Event | None:
+def loss_of(history: History) -> Recorded[HarnessTrouble] | None:
     """Return the first event by which a part of the harness was gone; None if all parts lasted."""
-    lost = (event for event in history.of(HarnessTrouble) if event.data.get("lost"))
+    lost = (event for event in history.of(HarnessTrouble) if event.what.lost)
     return next(lost, None)
 
 
@@ -32,7 +32,7 @@ def until_loss(history: History) -> History:
     if loss is None:
         return history
     events = tuple(_until(history.events, loss))
-    stored = {str(event.data.get("label")) for event in events if event.kind is EventKind.SNAPSHOT}
+    stored = {event.what.label for event in only(events, SnapshotTaken)}
     return replace(
         history,
         events=events,

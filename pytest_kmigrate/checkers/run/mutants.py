@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind, RuleOutcome
+from pytest_kmigrate.model.event import Event, RuleOutcome, only
+from pytest_kmigrate.model.events.nodes import RulesReported
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive
 
@@ -28,10 +29,9 @@ def mutant_was_in_force(history: History) -> Verdict:
 def became_of_rules(events: Iterable[Event]) -> dict[str, str]:
     """By name of each rule what the processes report of it: the best of all, but a failure before all."""
     reported: dict[str, set[str]] = {}
-    for event in events:
-        rules = event.data.get("rules") if event.kind is EventKind.RULES_TOLD else None
-        for rule, outcome in rules.items() if isinstance(rules, dict) else ():
-            reported.setdefault(str(rule), set()).add(str(outcome))
+    for event in only(events, RulesReported):
+        for rule, outcome in event.what.rules.items():
+            reported.setdefault(rule, set()).add(outcome)
     return {rule: _best_of(outcomes) for rule, outcomes in reported.items()}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
 from pytest_kmigrate.model.events.evidence import MachinePressure
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
@@ -92,18 +92,18 @@ def _cause(awaited: tuple[int, int] | None, under: Sequence[Strain]) -> Strain |
     return within[0] if within and length >= _LEAST_SHARE * (ended - began) else None
 
 
-def _strain(event: Event) -> Strain | None:
+def _strain(event: Recorded[MachinePressure]) -> Strain | None:
     causes = list(_causes(event))
     if not causes:
         return None
     kind, text = causes[0]
-    return Strain(int(_number(event, "from_ns")), event.at_ns, kind, text, event)
+    return Strain(event.what.from_ns, event.at_ns, kind, text, event)
 
 
-def _causes(event: Event) -> Iterable[tuple[Kind, str]]:
-    late_ms, waiting, foreign = (_number(event, key) for key in ("late_ms", "waiting", "foreign"))
-    memory, io = (_number(event, key) for key in ("memory", "io"))
-    foreign_memory, foreign_io = (_number(event, key) for key in ("foreign_memory", "foreign_io"))
+def _causes(event: Recorded[MachinePressure]) -> Iterable[tuple[Kind, str]]:
+    late_ms, waiting, foreign = event.what.late_ms, event.what.waiting, event.what.foreign
+    memory, io = event.what.memory or 0.0, event.what.io or 0.0
+    foreign_memory, foreign_io = event.what.foreign_memory or 0.0, event.what.foreign_io or 0.0
     if late_ms >= MOST_LATE_MS:
         yield Kind.HARNESS, f"the harness stood still for {late_ms / 1000:.1f} s"
     if waiting >= MOST_WAITING and foreign >= LEAST_FOREIGN:
@@ -114,8 +114,3 @@ def _causes(event: Event) -> Iterable[tuple[Kind, str]]:
         yield Kind.INFRA, f"this machine was short of memory: {stalled}"
     if io >= MOST_IO and foreign_io >= LEAST_FOREIGN:
         yield Kind.INFRA, f"a disk of this machine was busy for others: nothing could run in {io:.0%} of the time"
-
-
-def _number(event: Event, key: str) -> float:
-    value = event.data.get(key)
-    return float(value) if isinstance(value, int | float) else 0.0

@@ -9,14 +9,16 @@ from pytest_kmigrate.checkers.run.deaths import dead_threads, failed_stops, unex
 from pytest_kmigrate.checkers.run.doubts import DEATH, unwitnessed_faults
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded, is_a
 from pytest_kmigrate.model.events.faults import FaultBegan, FaultNotWitnessed
-from pytest_kmigrate.model.events.nodes import NodeStarted, ToolRan
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeStarted, NodeStopped, ThreadDied, ToolRan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
 _BEFORE_NS = 60_000_000_000
 """So long before the end of a node its cause may lie: longer than its sessions last."""
+_End = Recorded[NodeDied | NodeStopped | ThreadDied]
+
 _LATE = re.compile(r"time[d ]*out|expired|session|NodeExists", re.IGNORECASE)
 """What the last words of a node are about that came too late: a session that is still there is one that ends late."""
 
@@ -40,7 +42,7 @@ def every_fault_was_witnessed(history: History) -> Verdict:
     if without:
         text = "; ".join(f"{doubt.text} (event {doubt.event.seq})" for doubt in without)
         return inconclusive(name, Kind.VACUOUS, text, faults=len(faults), unwitnessed=len(without))
-    names = ", ".join(str(event.data.get("fault")) for event in faults)
+    names = ", ".join(event.what.fault for event in faults)
     return conforms(name, f"{counted(len(faults), 'fault')} witnessed: {names}", faults=len(faults))
 
 
@@ -63,7 +65,7 @@ def no_unexpected_death(history: History) -> Verdict:
             *(_failed_stop(history, event) for event in stops),
         ]
         named = [f"{event.node} {when(history, event.at_ns)}" for event in deaths]
-        ended = [f"{event.data.get('thread')} of {event.node}" for event in threads]
+        ended = [f"{event.what.thread} of {event.node}" for event in threads]
         reported = [
             f"{counted(len(names), noun)} died unasked: {'; '.join(names)}"
             for noun, names in (("node", named), ("thread", ended))
@@ -78,37 +80,37 @@ def no_unexpected_death(history: History) -> Verdict:
     return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))
 
 
-def _death(history: History, event: Event) -> Violation:
-    said = event.data.get("said")
-    observed = f"it ended with exit code {event.data.get('exit_code')} {when(history, event.at_ns)}"
+def _death(history: History, event: Recorded[NodeDied]) -> Violation:
+    said = event.what.said
+    observed = f"it ended with exit code {event.what.exit_code} {when(history, event.at_ns)}"
     return _of_node(
         history, event, f"{event.node} runs until it is stopped", observed + (f"; its log ends: {said}" if said else "")
     )
 
 
-def _failed_stop(history: History, event: Event) -> Violation:
-    observed = f"{_ended(event)} {when(history, event.at_ns)}; its log ends: {event.data.get('said')}"
+def _failed_stop(history: History, event: Recorded[NodeStopped]) -> Violation:
+    observed = f"{_ended(event)} {when(history, event.at_ns)}; its log ends: {event.what.said}"
     return _of_node(history, event, f"{event.node} ends as it is asked to", observed)
 
 
-def _ended(event: Event) -> str:
-    if event.data.get("how") == "hung":
-        return f"it was killed after {event.data.get('took_ms')} ms"
-    return f"it ended with exit code {event.data.get('exit_code')}"
+def _ended(event: Recorded[NodeStopped]) -> str:
+    if event.what.how == "hung":
+        return f"it was killed after {event.what.took_ms} ms"
+    return f"it ended with exit code {event.what.exit_code}"
 
 
-def _thread_death(history: History, event: Event) -> Violation:
+def _thread_death(history: History, event: Recorded[ThreadDied]) -> Violation:
     expected = f"every thread of {event.node} runs until the node is stopped"
-    return _of_node(history, event, expected, f"{event.data.get('thread')} ended: {event.data.get('said')}")
+    return _of_node(history, event, expected, f"{event.what.thread} ended: {event.what.said}")
 
 
-def _of_node(history: History, event: Event, expected: str, observed: str) -> Violation:
+def _of_node(history: History, event: _End, expected: str, observed: str) -> Violation:
     evidence = (f"event {event.seq}", f"logs/{event.node}/")
     awaited = (event.at_ns - _BEFORE_NS, event.at_ns) if _is_of_time(event) else None
     return violation_at(history, expected, observed, event.at_ns, *evidence, awaited=awaited)
 
 
-def _is_of_time(event: Event) -> bool:
+def _is_of_time(event: _End) -> bool:
     """Whether a node may have ended, or hung, since something came late: only that a busy machine explains."""
-    said = str(event.data.get("said") or "")
-    return not said or event.data.get("how") == "hung" or _LATE.search(said) is not None
+    said, is_hung = event.what.said, is_a(event, NodeStopped) and event.what.how == "hung"
+    return not said or is_hung or _LATE.search(said) is not None

@@ -4,7 +4,8 @@ from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import failed_steps, time_of_step, when
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.checkers.run.doubts import harness_troubles, machine_troubles
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, violates
 
@@ -18,13 +19,13 @@ def state_reached(history: History, check: str, name: str, value: str) -> Verdic
     changes, reached = history.states(name), _change_to(history, name, value)
     if reached is not None:
         return conforms(check, f"{value} reached {span(reached.at_ns)} after the run began", at_ns=reached.at_ns)
-    last = str(changes[-1].data.get("state")) if changes else f"no {name} at all"
+    last = changes[-1].what.state if changes else f"no {name} at all"
     troubles = [*machine_troubles(history), *harness_troubles(history)]
     if troubles:
         return inconclusive(check, troubles[0].kind, f"{value} not reached, stayed in {last}; {troubles[0].text}")
     blamed, excused = failed_steps(history)
     if not blamed and excused:
-        step = excused[-1].data.get("step")
+        step = excused[-1].what.step
         text = f"{value} not reached, stayed in {last}; {step} failed while a fault was in force"
         return inconclusive(check, Kind.VACUOUS, text)
     if not blamed:
@@ -47,8 +48,8 @@ def state_not_reached(history: History, check: str, name: str, value: str) -> Ve
 
 
 def _change_to(history: History, name: str, value: str) -> Event | None:
-    return next((event for event in history.states(name) if event.data.get("state") == value), None)
+    return next((event for event in history.states(name) if event.what.state == value), None)
 
 
-def _failure(history: History, event: Event) -> str:
-    return f"step {event.data.get('step')} failed {when(history, event.at_ns)}: {event.data.get('reason')}"
+def _failure(history: History, event: Recorded[StepEnded]) -> str:
+    return f"step {event.what.step} failed {when(history, event.at_ns)}: {event.what.reason}"

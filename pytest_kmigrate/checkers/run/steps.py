@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from pytest_kmigrate.checkers.evidence.expectations import by_requirement, claimed, unmet
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, by_requirement, claimed, unmet
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.moments import failed_steps, time_of_step
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import (
@@ -40,8 +40,8 @@ def steps_completed(history: History) -> Verdict:
         found = [
             timed_violation(
                 history,
-                f"step {event.data.get('step')} completes",
-                str(event.data.get("reason")),
+                f"step {event.what.step} completes",
+                event.what.reason,
                 event.at_ns,
                 f"event {event.seq}",
                 awaited=time_of_step(history, event),
@@ -52,18 +52,17 @@ def steps_completed(history: History) -> Verdict:
     if len(ended) < len(history.of(StepBegan)):
         return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
-        return inconclusive(name, Kind.VACUOUS, f"{excused[0].data.get('step')} failed while a fault was in force")
-    completed = [event for event in ended if event.data.get("outcome") != "failed"]
+        return inconclusive(name, Kind.VACUOUS, f"{excused[0].what.step} failed while a fault was in force")
+    completed = [event for event in ended if event.what.outcome != "failed"]
     return conforms(name, f"{counted(len(completed), 'migration step')} completed")
 
 
-def _by_step(failed: Sequence[Event], found: Sequence[Violation]) -> Iterator[About]:
+def _by_step(failed: Sequence[Recorded[StepEnded]], found: Sequence[Violation]) -> Iterator[About]:
     """What failed steps violate; those that were completed speak for nothing, as their states are read from metrics."""
     violated = defaultdict[str, list[Violation]](list)
     for event, violation in zip(failed, found, strict=True):
-        named = event.data.get("requirements")
-        for requirement in named if isinstance(named, list | tuple) else ():
-            violated[str(requirement)].append(violation)
+        for requirement in event.what.requirements or ():
+            violated[requirement].append(violation)
     for requirement, each in violated.items():
         summary = f"expected {each[0].expected}; observed {each[0].observed}"
         observed, awaited = tuple(one.observed for one in each), tuple(one.awaited for one in each)
@@ -87,13 +86,13 @@ def _judged(history: History) -> Verdict:
         return inconclusive(name, Kind.VACUOUS, "the test expected nothing")
     wrong = unmet(history)
     if not wrong:
-        names = ", ".join(str(event.data["name"]) for event in expectations)
+        names = ", ".join(event.what.name for event in expectations)
         return conforms(name, f"{counted(len(expectations), 'expectation')} met: {names}")
     found = [
         timed_violation(
             history,
-            f"{event.data['name']}: {event.data['expected']}",
-            f"{event.data['observed']} after {event.data['within_s']} s",
+            f"{event.what.name}: {event.what.expected}",
+            f"{event.what.observed} after {event.what.within_s} s",
             event.at_ns,
             f"event {event.seq}",
             awaited=_of_expectation(event),
@@ -103,27 +102,25 @@ def _judged(history: History) -> Verdict:
     return violates(name, _worst(wrong), found)
 
 
-def _worst(wrong: Sequence[Event]) -> Kind:
-    kinds = [Kind(str(event.data["kind"])) for event in wrong]
+def _worst(wrong: Sequence[Unmet]) -> Kind:
+    kinds = [Kind(str(event.what.kind)) for event in wrong]
     return Kind.SAFETY if Kind.SAFETY in kinds else kinds[0]
 
 
 def _by_requirement(history: History) -> Iterator[About]:
     speaking = by_requirement(history, ((event, event) for event in claimed(history)))
     for requirement, events in speaking.items():
-        wrong = [event for event in events if not event.data.get("met")]
+        wrong = [event for event in events if not event.what.met]
         if wrong:
-            text = (
-                f"{wrong[0].data['name']}: expected {wrong[0].data['expected']}; observed {wrong[0].data['observed']}"
-            )
-            observed = tuple(f"{event.data['name']}: {event.data['observed']}" for event in wrong)
+            text = f"{wrong[0].what.name}: expected {wrong[0].what.expected}; observed {wrong[0].what.observed}"
+            observed = tuple(f"{event.what.name}: {event.what.observed}" for event in wrong)
             awaited = tuple(map(_of_expectation, wrong))
             yield About(requirement, Outcome.VIOLATES, _worst(wrong), len(events), text, observed, awaited)
         else:
-            text = ", ".join(str(event.data["name"]) for event in events)
+            text = ", ".join(event.what.name for event in events)
             yield About(requirement, Outcome.CONFORMS, None, len(events), text)
 
 
-def _of_expectation(event: Event) -> tuple[int, int]:
+def _of_expectation(event: Unmet) -> tuple[int, int]:
     """When it was awaited."""
-    return event.at_ns - int(str(event.data.get("took_ms", 0))) * 1_000_000, event.at_ns
+    return event.at_ns - event.what.took_ms * 1_000_000, event.at_ns

@@ -8,7 +8,9 @@ from pytest_kmigrate.documents.kip_125.group import Members, MigratingGroup, Tra
 from pytest_kmigrate.documents.kip_125.kinds import TOPIC, WITH, WITHOUT
 from pytest_kmigrate.model.document import Rehearsal
 from pytest_kmigrate.model.errors import AwaitTimeoutError, NodeDiedError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, Recorded, is_a
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.members import MemberEnded
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.waiting import until
 from pytest_kmigrate.workloads.clients.client_settings import ClientWorkload
@@ -101,20 +103,20 @@ def problems(events: Sequence[Event]) -> Iterator[str]:
     """What is wrong by itself: lines that are none, and ends that nothing asked for."""
     reported = set[str]()
     for event in events:
-        if event.kind is EventKind.HARNESS_TROUBLE and (what := str(event.data["what"])) not in reported:
+        if is_a(event, HarnessTrouble) and (what := event.what.what) not in reported:
             reported.add(what)
-            yield f"{what}: {event.data['error']}"
-        elif event.kind is EventKind.MEMBER_ENDED and event.data["how"] == "died":
+            yield f"{what}: {event.what.error}"
+        elif is_a(event, MemberEnded) and event.what.how == "died":
             yield _end(event)
-        elif event.kind is EventKind.MEMBER_ENDED and event.data["how"] == "refused":
-            said = str(event.data["said"])
+        elif is_a(event, MemberEnded) and event.what.how == "refused":
+            said = event.what.said
             if not said.startswith(f"{_KEY}:"):
                 expected = f'a last line on standard error that begins with "{_KEY}:"'
-                yield f"{event.data['member']}: expected {expected}; got {said!r}"
+                yield f"{event.what.member}: expected {expected}; got {said!r}"
 
 
-def _end(event: Event) -> str:
-    member, status, said = event.data["member"], event.data["status"], event.data["said"]
+def _end(event: Recorded[MemberEnded]) -> str:
+    member, status, said = event.what.member, event.what.status, event.what.said
     if status == -9:
         return f"{member}: expected it to end within {ENDED_WITHIN_S:g} s of the order to stop; it hung, and was killed"
     wrote = f"; it wrote {said!r}" if said else ""

@@ -57,11 +57,11 @@ def _is_without_zookeeper(history: History) -> bool:
     """Whether records were sent while a fault took every ZooKeeper server away."""
     ensemble = {node for node, role in roles(history).items() if role == "zookeeper"}
     began = history.operations.of(OperationKind.PRODUCE).began_ns
-    healed_ns = {each.data["fault_id"]: each.at_ns for each in history.of(FaultHealed)}
+    healed_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
     return any(
         bool(ensemble)
         and ensemble == targets_of(each)
-        and bool(((began > each.at_ns) & (began < healed_ns.get(each.data["fault_id"], history.end_ns))).any())
+        and bool(((began > each.at_ns) & (began < healed_ns.get(each.what.fault_id, history.end_ns))).any())
         for each in history.of(FaultApplied)
     )
 

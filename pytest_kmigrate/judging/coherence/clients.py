@@ -1,27 +1,30 @@
 """What client operations, and the counts that the clients' process kept by itself, say of each other."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_kmigrate.checkers.evidence.grouping import partitions
-from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.events.evidence import ChecksRequested
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.evidence import ChecksRequested, RunEnded
 from pytest_kmigrate.model.events.nodes import NodeReady
+from pytest_kmigrate.model.events.workloads import ClientsBegan, ClientsEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.recording.disagreement import Disagreement
 
-_COUNTED = {
-    "acked": (OperationKind.PRODUCE, OperationOutcome.OK),
-    "failed": (OperationKind.PRODUCE, OperationOutcome.FAILED),
-    "indefinite": (OperationKind.PRODUCE, OperationOutcome.INDEFINITE),
-    "consumed": (OperationKind.CONSUME, OperationOutcome.OK),
-    "committed": (OperationKind.COMMIT, OperationOutcome.OK),
-    "final_read": (OperationKind.FINAL_READ, OperationOutcome.OK),
-}
-"""By key of a workload-ended event, the operations that it counts."""
+_Count = tuple[str, Callable[[ClientsEnded], int | None], OperationKind, OperationOutcome]
+
+_COUNTED: tuple[_Count, ...] = (
+    ("acked", lambda ended: ended.acked, OperationKind.PRODUCE, OperationOutcome.OK),
+    ("failed", lambda ended: ended.failed, OperationKind.PRODUCE, OperationOutcome.FAILED),
+    ("indefinite", lambda ended: ended.indefinite, OperationKind.PRODUCE, OperationOutcome.INDEFINITE),
+    ("consumed", lambda ended: ended.consumed, OperationKind.CONSUME, OperationOutcome.OK),
+    ("committed", lambda ended: ended.committed, OperationKind.COMMIT, OperationOutcome.OK),
+    ("final_read", lambda ended: ended.final_read, OperationKind.FINAL_READ, OperationOutcome.OK),
+)
+"""What the end of a workload counts, and the operations that it counts."""
 
 
 def counts_are_rows(history: History) -> Iterator[Disagreement]:
@@ -29,11 +32,11 @@ def counts_are_rows(history: History) -> Iterator[Disagreement]:
 
     Until seals were recorded it also counted commits that it made when it had written its rows.
     """
-    ended, operations = _ended(history), _of_workload(history)
-    is_sealed = "seals" in history.events[-1].data if history.events else False
-    for key, (kind, outcome) in _COUNTED.items():
-        counts = [each.data.get(key) for each in ended if is_sealed or key != "committed"]
-        known = [each for each in counts if isinstance(each, int)]
+    ended, operations = history.of(ClientsEnded), _of_workload(history)
+    is_sealed = any(each.what.seals for each in history.of(RunEnded))
+    for key, count_of, kind, outcome in _COUNTED:
+        counts = [count_of(each.what) for each in ended if is_sealed or kind is not OperationKind.COMMIT]
+        known = [each for each in counts if each is not None]
         rows = int(((operations.kind == kind) & (operations.outcome == outcome)).sum())
         if counts and len(known) == len(counts) and sum(known) != rows:
             yield Disagreement(f"event {ended[-1].seq} counts {sum(known)} {key}", f"operations/ has {rows}")
@@ -41,7 +44,7 @@ def counts_are_rows(history: History) -> Iterator[Disagreement]:
 
 def within_the_workload(history: History) -> Iterator[Disagreement]:
     """Operations began after a broker served, and ended before the workload did."""
-    operations, ended = _of_workload(history), _ended(history)
+    operations, ended = _of_workload(history), history.of(ClientsEnded)
     if not len(operations):
         return
     began, over = int(operations.began_ns.min()), int(operations.ended_ns.max())
@@ -64,7 +67,7 @@ def within_the_workload(history: History) -> Iterator[Disagreement]:
 def sends_are_numbered(history: History) -> Iterator[Disagreement]:
     """A producer numbers its sends without a gap, and each becomes one row."""
     sends = history.operations.of(OperationKind.PRODUCE)
-    if not _ended(history):
+    if not history.of(ClientsEnded):
         return
     for producer in np.unique(sends.producer).tolist():
         numbers = np.sort(sends.sequence[sends.producer == producer])
@@ -111,14 +114,9 @@ def _first_gap(numbers: npt.NDArray[np.int64]) -> int | None:
 
 def _of_workload(history: History) -> Operations:
     """The operations without those of members of groups under test, which are processes of their own."""
-    groups = {"", *(str(each.data.get("group")) for each in history.of(EventKind.WORKLOAD_BEGAN))}
+    groups = {"", *(each.what.group for each in history.of(ClientsBegan))}
     found = set(history.operations.group.tolist())
     others = found - groups
     if not others:
         return history.operations
     return history.operations.where(~np.isin(history.operations.group.astype(str), sorted(others)))
-
-
-def _ended(history: History) -> list[Event]:
-    """The ends of workloads of clients."""
-    return [each for each in history.of(EventKind.WORKLOAD_ENDED) if "acked" in each.data]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.event import Event, EventKind, Recorded
+from pytest_kmigrate.model.event import Event, EventKind, Recorded, is_a
 from pytest_kmigrate.model.events.evidence import ChecksRequested, HarnessTrouble
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultWitnessed
 from pytest_kmigrate.model.events.nodes import NodeReady, NodeStarted
@@ -31,7 +31,7 @@ def streams_are_there(history: History) -> Iterator[Disagreement]:
         yield from (_lacks(each, "its log is not in the last event") for each in unlogged)
     if Capability.METRICS in offered and document(history.header.profile).metrics:
         yield from _unobserved(history, started)
-    with_zookeeper = next((each for each in started.values() if each.data.get("role") == Role.ZOOKEEPER), None)
+    with_zookeeper = next((each for each in started.values() if each.what.role == Role.ZOOKEEPER), None)
     if with_zookeeper is None:
         return
     watched = document(history.header.profile).watched_znodes
@@ -57,7 +57,7 @@ def _unobserved(history: History, started: Mapping[str, Recorded[NodeStarted]]) 
         node = str(ready.node)
         ends = [each.at_ns for each in history.of(*_ENDS) if each.node == node and each.at_ns > ready.at_ns]
         up_ns = min([over, *ends]) - ready.at_ns
-        is_kafka = node in started and started[node].data.get("role") != Role.ZOOKEEPER
+        is_kafka = node in started and started[node].what.role != Role.ZOOKEEPER
         if is_kafka and node not in sampled and up_ns > _OBSERVED_AFTER_NS:
             sampled.add(node)
             yield _lacks(ready, f"metrics has no sample of it in {up_ns / 1e9:.0f} s")
@@ -69,11 +69,11 @@ def kills_have_ends(history: History) -> Iterator[Disagreement]:
         return
     ends = history.of(*_ENDS)
     nodes = {str(event.node) for event in history.of(NodeStarted)}
-    witnessed = {event.data.get("fault_id") for event in history.of(FaultWitnessed)}
-    began = {event.data.get("fault_id"): event for event in history.of(FaultBegan)}
+    witnessed = {event.what.fault_id for event in history.of(FaultWitnessed)}
+    began = {event.what.fault_id: event for event in history.of(FaultBegan)}
     for event in history.of(FaultApplied):
-        fault = event.data.get("fault_id")
-        if fault not in witnessed or fault not in began or began[fault].data.get("effect") != "kill":
+        fault = event.what.fault_id
+        if fault not in witnessed or fault not in began or began[fault].what.effect != "kill":
             continue
         stopped = {each.node for each in ends if each.seq > began[fault].seq}
         for target in sorted((targets_of(event) & nodes) - stopped):
@@ -85,7 +85,7 @@ def _started_twice(history: History) -> Iterator[Disagreement]:
     up: dict[str | None, Event] = {}
     for event in history.of(EventKind.NODE_STARTED, *_ENDS):
         before = up.pop(event.node, None)
-        if event.kind is not EventKind.NODE_STARTED:
+        if not is_a(event, NodeStarted):
             continue
         if before is not None:
             yield Disagreement(

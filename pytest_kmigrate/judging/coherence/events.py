@@ -3,15 +3,13 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, Recorded, only
 from pytest_kmigrate.model.events.evidence import SnapshotTaken
-from pytest_kmigrate.model.events.faults import FaultBegan
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed, FaultWitnessed
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StateChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.recording.disagreement import Disagreement
-
-_FAULTS = (EventKind.FAULT_APPLIED, EventKind.FAULT_WITNESSED, EventKind.FAULT_HEALED)
 
 
 def numbered(history: History) -> Iterator[Disagreement]:
@@ -37,40 +35,43 @@ def in_order(history: History) -> Iterator[Disagreement]:
 
 def states_follow(history: History) -> Iterator[Disagreement]:
     """Each change of a state, and of the active controller, begins with what the change before it ended with."""
-    names = dict.fromkeys(str(event.data.get("of")) for event in history.of(StateChanged))
+    names = dict.fromkeys(event.what.of for event in history.of(StateChanged))
     for name in names:
-        yield from _follow(f"state {name}", "state", history.states(name))
-    yield from _follow("the active controller", "controller", history.of(ActiveControllerChanged))
+        yield from _follow(f"state {name}", [(each, each.what.state) for each in history.states(name)])
+    controllers = [(each, each.what.controller) for each in history.of(ActiveControllerChanged)]
+    yield from _follow("the active controller", controllers)
 
 
-def _follow(what: str, key: str, changes: Sequence[Event]) -> Iterator[Disagreement]:
-    for before, after in pairwise(changes):
-        if before.data.get(key) != after.data.get("previous"):
+def _follow(
+    what: str, changes: Sequence[tuple[Recorded[StateChanged | ActiveControllerChanged], str | None]]
+) -> Iterator[Disagreement]:
+    for (before, value), (after, _) in pairwise(changes):
+        if value != after.what.previous:
             yield Disagreement(
-                f"{_at(before)} has {before.data.get(key)} for {what}",
-                f"event {after.seq}, the next one, has {after.data.get('previous')} before it",
+                f"{_at(before)} has {value} for {what}",
+                f"event {after.seq}, the next one, has {after.what.previous} before it",
             )
             return
 
 
 def faults_begin(history: History) -> Iterator[Disagreement]:
     """What happened to a fault follows its beginning."""
-    began = {str(event.data.get("fault_id")): event for event in history.of(FaultBegan)}
-    for event in history.of(*_FAULTS):
-        first = began.get(str(event.data.get("fault_id")))
+    began = {event.what.fault_id: event for event in history.of(FaultBegan)}
+    for event in only(history.events, FaultApplied, FaultWitnessed, FaultHealed):
+        first = began.get(event.what.fault_id)
         if first is None or first.seq > event.seq:
-            yield Disagreement(f"{_at(event)} is about {event.data.get('fault_id')}", "no fault-began precedes it")
+            yield Disagreement(f"{_at(event)} is about {event.what.fault_id}", "no fault-began precedes it")
 
 
 def lives_follow(history: History) -> Iterator[Disagreement]:
     """Starts of a node are numbered without a gap, and it is neither stopped twice nor started twice in one life."""
-    lives: dict[str, Event] = {}
+    lives: dict[str, Recorded[NodeStarted]] = {}
     for event in history.of(NodeStarted):
         before = lives.get(str(event.node))
-        number = event.data.get("incarnation")
-        if before is not None and isinstance(number, int) and before.data.get("incarnation") != number - 1:
+        number = event.what.incarnation
+        if before is not None and before.what.incarnation != number - 1:
             yield Disagreement(
-                f"event {before.seq} is start {before.data.get('incarnation')} of {event.node}",
+                f"event {before.seq} is start {before.what.incarnation} of {event.node}",
                 f"event {event.seq}, its next start, is start {number}",
             )
         lives[str(event.node)] = event
@@ -78,7 +79,7 @@ def lives_follow(history: History) -> Iterator[Disagreement]:
 
 def images_are_there(history: History) -> Iterator[Disagreement]:
     """Each stored image has its event, and each such event its image."""
-    noted = {str(event.data.get("label")) for event in history.of(SnapshotTaken)}
+    noted = {event.what.label for event in history.of(SnapshotTaken)}
     for label in sorted(noted - history.images.keys()):
         yield Disagreement(f"an event has the image {label}", "the folder has no such image")
     for label in sorted(history.images.keys() - noted):

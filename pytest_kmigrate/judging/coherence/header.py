@@ -34,7 +34,7 @@ def releases_are_named(history: History) -> Iterator[Disagreement]:
         return
     known = list(_software(history))
     for event in history.of(NodeStarted):
-        started = _Software(str(event.data.get("kafka")), event.data.get("digest"))
+        started = _Software(event.what.kafka, event.what.digest)
         if not any(map(started.may_be, known)):
             yield Disagreement(
                 f"event {event.seq} starts {event.node} with Kafka {started}",
@@ -74,7 +74,7 @@ def _software(history: History) -> Iterator[_Software]:
         version = header.release if name == own else name if SHAPE.fullmatch(name) else None
         yield _Software(version, digest, name)
     for event in history.of(NodeInstalled):
-        yield _Software(str(event.data.get("version")), event.data.get("digest"))
+        yield _Software(event.what.version, event.what.digest)
 
 
 def releases_have_their_jars(history: History) -> Iterator[Disagreement]:

@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 
 from pytest_kmigrate.checkers.evidence.drawing import drawn
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Recorded, is_a
 from pytest_kmigrate.model.events.faults import TargetDrawn
-from pytest_kmigrate.model.events.workloads import MetadataChanged
+from pytest_kmigrate.model.events.workloads import (
+    ClientsBegan,
+    ClientsEnded,
+    MetadataChanged,
+    MetadataWorkloadBegan,
+    MetadataWorkloadEnded,
+)
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, Operations
-from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.recording.asking import options_asked_for, options_in
 from pytest_kmigrate.recording.disagreement import Disagreement
 from pytest_kmigrate.workloads.clients.drawn_keys import partitions_of
-from pytest_kmigrate.workloads.metadata.metadata_change import NAME as METADATA
 from pytest_kmigrate.workloads.metadata.metadata_change import Scope, operations
 
 _MOST_ELSEWHERE = 0.2
@@ -44,9 +48,9 @@ def seeds_agree(history: History) -> Iterator[Disagreement]:
     for where, seed in named.items():
         if seed is not None and str(seed) != str(header.seed):
             yield Disagreement(f"run.json has the seed {header.seed}", f"{where} has {seed}")
-    for event in history.of(EventKind.WORKLOAD_BEGAN):
-        own = event.data.get(_SEED)
-        of_metadata = event.data.get("workload") == METADATA
+    for event in history.of(ClientsBegan, MetadataWorkloadBegan):
+        own = event.what.seed
+        of_metadata = is_a(event, MetadataWorkloadBegan)
         is_own = str(own).startswith(f"{header.seed} ") if of_metadata else own == header.seed
         if own is not None and not is_own:
             yield Disagreement(f"run.json has the seed {header.seed}", f"event {event.seq} draws by {own!r}")
@@ -56,25 +60,25 @@ def keys_are_drawn(history: History) -> Iterator[Disagreement]:
     """Records are in the partitions that their keys lead to, and the seed draws the order of the keys."""
     sends = history.operations.of(OperationKind.PRODUCE)
     sends = sends.where((sends.partition >= 0) & (sends.transaction < 0))
-    for began, totals in _workloads(history):
+    for began, seed, totals in _workloads(history):
         for topic, counts in totals.items():
             found = sends.where(sends.topic == topic)
-            wrong = _elsewhere(found, int(str(began.data[_SEED])), counts)
+            wrong = _elsewhere(found, seed, counts)
             if len(found) >= _FEWEST and wrong > _MOST_ELSEWHERE * len(found):
                 yield Disagreement(
-                    f"event {began.seq} draws the keys of records by the seed {began.data[_SEED]}",
+                    f"event {began.seq} draws the keys of records by the seed {seed}",
                     f"{wrong} of {len(found)} records of {topic} are in other partitions than theirs",
                 )
                 return
 
 
-def _workloads(history: History) -> Iterator[tuple[Event, Mapping[str, Sequence[int]]]]:
-    """Workloads that draw keys, with the numbers of partitions that each of their topics had."""
-    began = {event.data.get("workload"): event for event in history.of(EventKind.WORKLOAD_BEGAN)}
-    for ended in history.of(EventKind.WORKLOAD_ENDED):
-        first, totals = began.get(ended.data.get("workload")), ended.data.get("partitions")
-        if first is not None and isinstance(first.data.get(_SEED), int) and isinstance(totals, Mapping):
-            yield first, totals
+def _workloads(history: History) -> Iterator[tuple[Recorded[ClientsBegan], int, Mapping[str, Sequence[int]]]]:
+    """Workloads that draw keys, with their seed and the numbers of partitions that each of their topics had."""
+    began = {event.what.workload: event for event in history.of(ClientsBegan)}
+    for ended in history.of(ClientsEnded):
+        first, totals = began.get(ended.what.workload), ended.what.partitions
+        if first is not None and first.what.seed is not None and totals is not None:
+            yield first, first.what.seed, totals
 
 
 def _elsewhere(sends: Operations, seed: int, counts: Sequence[int]) -> int:
@@ -93,13 +97,10 @@ def _elsewhere(sends: Operations, seed: int, counts: Sequence[int]) -> int:
 def changes_are_drawn(history: History) -> Iterator[Disagreement]:
     """A stream of metadata changes is the one that its seed draws, as far as it came."""
     changes = history.of(MetadataChanged)
-    ends = iter(event for event in history.of(EventKind.WORKLOAD_ENDED) if event.data.get("workload") == METADATA)
-    for began in history.of(EventKind.WORKLOAD_BEGAN):
-        if began.data.get("workload") != METADATA:
-            continue
+    ends = iter(history.of(MetadataWorkloadEnded))
+    for began in history.of(MetadataWorkloadBegan):
         ended = next(ends, None)
-        made = ended.data.get("counts") if ended is not None else None
-        wanted = sum(int(each) for each in made.values()) if isinstance(made, Mapping) else 0
+        wanted = sum(ended.what.counts.values()) if ended is not None else 0
         found = _drawn_among(began, [each for each in changes if each.seq > began.seq], wanted)
         if found < wanted:
             yield Disagreement(
@@ -108,17 +109,17 @@ def changes_are_drawn(history: History) -> Iterator[Disagreement]:
             )
 
 
-def _drawn_among(began: Event, changes: Sequence[Event], wanted: int) -> int:
+def _drawn_among(
+    began: Recorded[MetadataWorkloadBegan], changes: Sequence[Recorded[MetadataChanged]], wanted: int
+) -> int:
     """How many of the first changes that the seed draws are among these, in their order; tests may make others."""
-    scope = began.data.get("scope")
-    if not isinstance(scope, Mapping):
-        return wanted
+    scope = began.what.scope
     lists: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in scope.items()}
-    stream = operations(Random(str(began.data.get(_SEED))), Scope(**lists))
+    stream = operations(Random(str(began.what.seed)), Scope(**lists))
     found, following = 0, next(stream)
     for event in changes:
         if found < wanted and _as_recorded(following.change, following.subject, following.wanted) == _as_recorded(
-            event.data.get("change"), event.data.get("subject"), event.data.get("wanted")
+            event.what.change, event.what.subject, event.what.wanted
         ):
             found, following = found + 1, next(stream)
     return found
@@ -131,11 +132,10 @@ def _as_recorded(*parts: object) -> str:
 def targets_are_drawn(history: History) -> Iterator[Disagreement]:
     """A target by chance is the one that the seed draws among the nodes that it could be."""
     for event in history.of(TargetDrawn):
-        among, role = event.data.get("among"), event.data.get("role")
-        names = [str(each) for each in among] if isinstance(among, list) else []
-        again = drawn(history.header.seed, Role(str(role)), names) if names else "none"
-        if again != event.data.get("drawn"):
+        names = event.what.among
+        again = drawn(history.header.seed, event.what.role, names) if names else "none"
+        if again != event.what.drawn:
             yield Disagreement(
-                f"event {event.seq} has {event.data.get('drawn')} as {event.data.get('target')}",
+                f"event {event.seq} has {event.what.drawn} as {event.what.target}",
                 f"the seed {history.header.seed} draws {again} among {', '.join(names)}",
             )

@@ -1,12 +1,14 @@
 """Compares a run with the plan of its test: what the plan asks for and the run does not show."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan, with_suites
 from pytest_kmigrate.judging.planning.shipped_topologies import another_topology
-from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.events.evidence import ChecksRequested
+from pytest_kmigrate.model.event import Event, is_a, only
+from pytest_kmigrate.model.events.evidence import ChecksRequested, ExpectationEnded
+from pytest_kmigrate.model.events.faults import FaultBegan, FaultWitnessed
+from pytest_kmigrate.model.events.steps import StateChanged
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.recording.disagreement import Disagreement
 from pytest_kmigrate.recording.sources import harness_digest
@@ -30,12 +32,12 @@ def departures(header: RunHeader, events: Sequence[Event], planned: PlannedTest)
 def left_undone(events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
     """What the plan has and the run has not: checks that it asked, faults witnessed, phases reached, expectations."""
     yield from _unasked(events, planned)
-    reached = {event.data.get("state") for event in events if event.kind is EventKind.STATE}
+    reached = {event.what.state for event in events if is_a(event, StateChanged)}
     for phase in planned.phases:
         if phase not in reached:
             yield Disagreement(f"the plan has the phase {phase}", "the run never came to it")
     yield from _without_faults(events, planned)
-    named = {event.data.get("name") for event in events if event.kind is EventKind.EXPECTATION}
+    named = {event.what.name for event in events if is_a(event, ExpectationEnded)}
     for name in planned.expectations:
         if name not in named:
             yield Disagreement(f"the plan expects something of {name!r}", "the run has no answer to it")
@@ -55,7 +57,7 @@ def of_its_plan(history: History) -> Iterator[Disagreement]:
 
 
 def _unasked(events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
-    asked = [each for event in events if event.kind is EventKind.CHECKS for each in _listed(event)]
+    asked = [each for event in only(events, ChecksRequested) for each in event.what.checks]
     for check in planned.checks:
         found = [each for each in asked if each.get("name") == check.name]
         if not any(check.arguments is None or each.get("arguments") == check.arguments for each in found):
@@ -63,20 +65,15 @@ def _unasked(events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagree
             yield Disagreement(f"the plan has the check {check.name} with {check.arguments}", f"the run {got}")
 
 
-def _listed(event: Event) -> list[Mapping[str, object]]:
-    listed = event.data.get("checks")
-    return [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
-
-
 def _without_faults(events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
     """Faults by their text, or by their effect where the target depends on the cluster; each has to be witnessed."""
-    witnessed = {event.data.get("fault_id") for event in events if event.kind is EventKind.FAULT_WITNESSED}
-    began = [each for each in events if each.kind is EventKind.FAULT_BEGAN and each.data.get("fault_id") in witnessed]
-    named = Counter(str(each.data.get("fault")) for each in began)
+    witnessed = {event.what.fault_id for event in events if is_a(event, FaultWitnessed)}
+    began = [each for each in events if is_a(each, FaultBegan) and each.what.fault_id in witnessed]
+    named = Counter(each.what.fault for each in began)
     for fault in planned.faults:
         if fault.fault is not None and not named[fault.fault]:
             yield Disagreement(f"the plan has the fault {fault.text}", "the run has no witness of it")
-    effects = {str(each.data.get("effect")) for each in began}
+    effects = {each.what.effect for each in began}
     for effect in dict.fromkeys(each.effect for each in planned.faults):
         if effect not in effects and not (effect is None and effects):
             yield Disagreement(

@@ -192,3 +192,16 @@ class ZnodeWritten(EventData):
     """Path of the znode."""
     data: str | None
     """Its new content as text; null if the test deleted it."""
+
+
+ByMember = MemberStarted | MemberOwns | MemberReleased | MemberAssigned | MemberMode | MemberGauges | MemberReported
+"""What a member itself reported, with the time by its own clock."""
+
+OfMember = ByMember | MemberEnded
+"""What is about one life of a member, which ``client`` numbers."""
+
+AboutMember = OfMember | MemberPaused | MemberResumed
+"""What names a member."""
+
+WithPartitions = MemberOwns | MemberReleased | MemberAssigned
+"""What lists partitions: topic, partition, and more."""

@@ -21,8 +21,8 @@ class ClientsBegan(EventData):
     """Topics that its clients write to and read from."""
     per_s: float
     """Records sent per second, by all producers together."""
-    group: str
-    """Consumer group; empty if there are no consumers."""
+    group: str | None = None
+    """Consumer group; empty if there are no consumers, missing in older folders."""
     least_in_sync: int | None = None
     """``min.insync.replicas`` of the brokers of the topology, the highest; missing in older folders."""
     seed: int | None = None

@@ -21,7 +21,7 @@ class Line:
 
     name: str
     ns: int | None
-    data: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[str, Any] = field(default_factory=dict)
 
     def printed_ns(self, now_ns: int, clock_ns: int) -> int:
         """When it was printed by the monotonic clock, for a line that was read ``now_ns``, at ``clock_ns`` since 1970.
@@ -31,7 +31,7 @@ class Line:
         """
         if self.ns is not None:
             return self.ns
-        given = self.data.get("timestamp")
+        given = self.keys.get("timestamp")
         ago_ns = clock_ns - int(given) * 1_000_000 if isinstance(given, int) else 0
         return now_ns - ago_ns if 0 < ago_ns < _BELIEVED_NS else now_ns
 
@@ -49,8 +49,8 @@ class Line:
     @property
     def records(self) -> list[tuple[str, int, int, str]]:
         """Topic, partition, offset and value of each record; without ``records``, offsets from ``partitions``."""
-        if "records" in self.data:
-            return [(str(t), int(p), int(o), str(v)) for t, p, o, v in self.data["records"]]
+        if "records" in self.keys:
+            return [(str(t), int(p), int(o), str(v)) for t, p, o, v in self.keys["records"]]
         return [
             (str(each["topic"]), int(each["partition"]), offset, "")
             for each in self._entries("partitions")
@@ -60,8 +60,8 @@ class Line:
     @property
     def record(self) -> tuple[str, int, int, str]:
         """Topic, partition, offset and value of a line about one record."""
-        value = self.data.get("value")
-        place = (str(self.data["topic"]), int(self.data["partition"]), int(self.data["offset"]))
+        value = self.keys.get("value")
+        place = (str(self.keys["topic"]), int(self.keys["partition"]), int(self.keys["offset"]))
         return (*place, "" if value is None else str(value))
 
     @property
@@ -70,7 +70,7 @@ class Line:
         return [(str(e["topic"]), int(e["partition"]), int(e["offset"])) for e in self._entries("offsets")]
 
     def _entries(self, key: str) -> Sequence[Mapping[str, Any]]:
-        return self.data.get(key) or []
+        return self.keys.get(key) or []
 
 
 def line_of(text: str) -> Line:

@@ -264,8 +264,8 @@ class RunningMember:
 
     def _take(self, line: Line, reports: Reports, at_ns: int) -> None:
         if line.name == "startup_complete":
-            self.consumer_id = str(line.data.get("consumer_id") or self.settings.properties.get("client.id", ""))
-            self.effective = line.data.get("settings") or {}
+            self.consumer_id = str(line.keys.get("consumer_id") or self.settings.properties.get("client.id", ""))
+            self.effective = line.keys.get("settings") or {}
             who = (self.name, self.client, self.kind, self.settings.group, self.consumer_id)
             self._place.recorder.record(MemberStarted(*who, self.settings.topics, at_ns))
             self._is_up = True

@@ -64,21 +64,21 @@ class Reports:
             case "offsets_committed":
                 self._committed(line, at_ns)
             case "partitions_assigned":
-                source = str(line.data.get("source", ""))
+                source = str(line.keys.get("source", ""))
                 self._recorder.record(MemberOwns(*self._who, line.positions, source, at_ns))
             case "partitions_revoked":
-                why = str(line.data.get("why", ""))
+                why = str(line.keys.get("why", ""))
                 self._recorder.record(MemberReleased(*self._who, line.partitions, why, at_ns))
             case "kafka_assigned" | "kafka_revoked" | "kafka_lost":
                 what = line.name.removeprefix("kafka_")
                 self._recorder.record(MemberAssigned(*self._who, what, line.partitions, at_ns))
             case "coordination_mode":
-                mode, why = str(line.data["mode"]), str(line.data.get("why", ""))
+                mode, why = str(line.keys["mode"]), str(line.keys.get("why", ""))
                 self._recorder.record(MemberMode(*self._who, mode, why, at_ns))
             case "metrics":
-                self._changed({str(name): float(value) for name, value in line.data["gauges"].items()}, at_ns)
+                self._changed({str(name): float(value) for name, value in line.keys["gauges"].items()}, at_ns)
             case name if name not in _SILENT:
-                self._recorder.record(MemberReported(*self._who, name, line.data, at_ns))
+                self._recorder.record(MemberReported(*self._who, name, line.keys, at_ns))
 
     def _consumed(self, records: Sequence[tuple[str, int, int, str]], at_ns: int) -> None:
         began_ns, self._looked_ns = self._looked_ns or at_ns, at_ns
@@ -89,9 +89,9 @@ class Reports:
 
     def _committed(self, line: Line, at_ns: int) -> None:
         """Commits to Kafka only: what ZooKeeper was written is in its own log."""
-        if line.data.get("store", "kafka") != "kafka":
+        if line.keys.get("store", "kafka") != "kafka":
             return
-        error = "" if line.data.get("success", True) else str(line.data.get("error") or "UNKNOWN")
+        error = "" if line.keys.get("success", True) else str(line.keys.get("error") or "UNKNOWN")
         began_ns = max(0, at_ns - _COMMIT_TAKES_NS)
         for topic, partition, offset in line.offsets:
             place = (self._who[1], topic, partition, offset, -1, -1)

@@ -12,7 +12,7 @@ def assigned_at(history: History, client: int, at_ns: int) -> set[Partition] | N
     """What Kafka's coordinator had assigned to a member at an instant; None while it had assigned nothing."""
     mine = [event for event in history.of(MemberAssigned) if client_of(event) == client]
     before = [event for event in mine if happened_ns(event) <= at_ns]
-    if not before or before[-1].data["what"] != "assigned":
+    if not before or before[-1].what.what != "assigned":
         return None
     return set(partitions_of(before[-1]))
 

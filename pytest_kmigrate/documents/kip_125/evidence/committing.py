@@ -9,7 +9,7 @@ from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
 from pytest_kmigrate.documents.kip_125.evidence.outages import BROKER, ZOOKEEPER, outages, stood_still
 from pytest_kmigrate.documents.kip_125.evidence.writes import group_writes, sessions
 from pytest_kmigrate.documents.kip_125.kinds import OFFSETS
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.members import GroupDescribed, MemberAssigned
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
@@ -88,22 +88,20 @@ def rebalanced_ns(history: History, span: Span, since_ns: int) -> int:
     stable = [
         event.at_ns
         for event in history.of(GroupDescribed)
-        if event.data["state"] == "STABLE" and name in members_of(event)
+        if event.what.state == "STABLE" and name in members_of(event)
     ]
     total = 0
-    for event in (each for each in mine if each.data["what"] != "assigned"):
+    for event in (each for each in mine if each.what.what != "assigned"):
         began_ns = happened_ns(event)
-        over = [happened_ns(each) for each in mine if each.data["what"] == "assigned"]
+        over = [happened_ns(each) for each in mine if each.what.what == "assigned"]
         ended_ns = min((at_ns for at_ns in (*over, *stable, span.ended_ns) if at_ns >= began_ns), default=began_ns)
         total += max(0, min(ended_ns, span.ended_ns) - max(began_ns, since_ns))
     return total
 
 
-def members_of(described: Event) -> Mapping[str, Sequence[Sequence[object]]]:
+def members_of(described: Recorded[GroupDescribed]) -> Mapping[str, Sequence[Sequence[object]]]:
     """By client id, what a description of the group has as assigned to it."""
-    members = described.data["members"]
-    assert isinstance(members, Mapping), "a description has its members by client id"
-    return members
+    return described.what.members
 
 
 def _commits(history: History, span: Span) -> Operations:

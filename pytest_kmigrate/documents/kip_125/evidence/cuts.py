@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.documents.kip_125.evidence.lives import lives
-from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.history import History
 
@@ -24,20 +23,15 @@ class LinkFault:
 def link_faults(history: History) -> list[LinkFault]:
     """All of a run."""
     names = {each.member for each in lives(history).values()}
-    effects = {event.data["fault_id"]: str(event.data["effect"]) for event in history.of(FaultBegan)}
-    healed = {event.data["fault_id"]: event.at_ns for event in history.of(FaultHealed)}
+    effects = {event.what.fault_id: event.what.effect for event in history.of(FaultBegan)}
+    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
     found = []
     for event in history.of(FaultApplied):
-        fault, targets = event.data["fault_id"], set(_targets(event))
+        fault, targets = event.what.fault_id, set(event.what.targets)
         if any(each.startswith("zookeeper") for each in targets):
             span = (event.at_ns, healed.get(fault, FOREVER))
             found += [LinkFault(member, effects.get(fault, ""), *span) for member in sorted(names & targets)]
     return found
-
-
-def _targets(event: Event) -> list[str]:
-    given = event.data.get("targets")
-    return [str(each) for each in given] if isinstance(given, list | tuple) else []
 
 
 def cut_at(history: History, member: str, at_ns: int) -> LinkFault | None:

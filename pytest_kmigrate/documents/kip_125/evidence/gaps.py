@@ -63,7 +63,7 @@ def causes(history: History) -> list[tuple[Cause, int, int]]:
     found = [
         (Cause.TOGGLE, event.at_ns, event.at_ns + _SETTLED_NS)
         for event in history.of(ZnodeWritten)
-        if event.data["path"] == MODE
+        if event.what.path == MODE
     ]
     first_owned: dict[int, int] = {}
     for event in history.of(MemberOwns):
@@ -75,9 +75,9 @@ def causes(history: History) -> list[tuple[Cause, int, int]]:
             found.append((Cause.JOIN, life.left_ns - _SETTLED_NS, life.ended_ns + _SETTLED_NS))
         elif life.ended_ns != FOREVER:
             found.append((Cause.FAULT, life.ended_ns, life.ended_ns + _SETTLED_NS))
-    healed = {event.data["fault_id"]: event.at_ns for event in history.of(FaultHealed)}
+    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
     faults = history.of(FaultApplied)
-    over = [healed.get(event.data["fault_id"], FOREVER) + _SETTLED_NS for event in faults]
+    over = [healed.get(event.what.fault_id, FOREVER) + _SETTLED_NS for event in faults]
     return found + [(Cause.FAULT, event.at_ns, over_ns) for event, over_ns in zip(faults, over, strict=True)]
 
 
@@ -86,10 +86,8 @@ def _standstills(history: History) -> list[tuple[int, int, int]]:
     resumed = history.of(MemberResumed)
     found = []
     for event in history.of(MemberPaused):
-        name = event.data["member"]
-        until_ns = min(
-            (e.at_ns for e in resumed if e.at_ns > event.at_ns and e.data["member"] == name), default=FOREVER
-        )
+        name = event.what.member
+        until_ns = min((e.at_ns for e in resumed if e.at_ns > event.at_ns and e.what.member == name), default=FOREVER)
         mine = [each for each in lives(history).values() if each.member == name]
         found += [(each.client, event.at_ns, until_ns) for each in mine if each.began_ns < event.at_ns < each.ended_ns]
     return found

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.documents.kip_125.kinds import PLAIN, WITH
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.members import MemberEnded, MemberReleased, MemberStarted
+from pytest_kmigrate.model.events.workloads import ClientsEnded, MetadataWorkloadEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
 
@@ -58,18 +59,17 @@ def lives(history: History) -> dict[int, Life]:
     return {client: _life(event, ends.get(client), released.get(client, 0)) for client, event in begun.items()}
 
 
-def _life(began: Event, ended: Event | None, released_ns: int) -> Life:
-    data = began.data
-    ended_ns, how = (ended.at_ns, str(ended.data["how"])) if ended else (FOREVER, "")
+def _life(began: Recorded[MemberStarted], ended: Recorded[MemberEnded] | None, released_ns: int) -> Life:
+    member = began.what
+    ended_ns, how = (ended.at_ns, ended.what.how) if ended else (FOREVER, "")
     has_left = how == "stopped" and ended_ns - _LEAVES_WITHIN_NS < released_ns < ended_ns
-    topics = data.get("topics")
     return Life(
-        client_of(began),
-        str(data["member"]),
-        str(data["member_kind"]),
-        str(data["consumer_id"]),
-        str(data["group"]),
-        {str(topic): int(streams) for topic, streams in topics.items()} if isinstance(topics, Mapping) else {},
+        member.client,
+        member.member,
+        member.member_kind,
+        member.consumer_id,
+        member.group,
+        dict(member.topics),
         happened_ns(began),
         ended_ns,
         released_ns if has_left else ended_ns,
@@ -80,5 +80,5 @@ def _life(began: Event, ended: Event | None, released_ns: int) -> Life:
 @kept
 def horizon_ns(history: History) -> int:
     """Until when members were at work: what follows is the orderly end of all of them."""
-    ends = [event.at_ns for event in history.of(EventKind.WORKLOAD_ENDED)]
+    ends = [event.at_ns for event in history.of(ClientsEnded, MetadataWorkloadEnded)]
     return min(ends, default=max((event.at_ns for event in history.events), default=0))

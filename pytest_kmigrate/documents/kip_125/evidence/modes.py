@@ -53,8 +53,8 @@ def changes(history: History) -> list[Change]:
 
 
 def _moments(history: History) -> list[tuple[int, str, str | None]]:
-    written = [event for event in history.of(ZnodeWritten) if event.data.get("path") == MODE]
-    found = [(each.at_ns, "written", _text(each.data.get("data"))) for each in written]
+    written = [event for event in history.of(ZnodeWritten) if event.what.path == MODE]
+    found = [(each.at_ns, "written", _text(each.what.data)) for each in written]
     for life in lives(history).values():
         if life.is_of_zookeeper and not life.is_migrating:
             found += _of_older(history, life)
@@ -91,7 +91,7 @@ def _text(value: object) -> str | None:
 def modes_at(history: History, at_ns: int) -> Mapping[int, str]:
     """By client, the mode that it reported last up to an instant."""
     events = history.of(MemberMode)
-    return {client_of(event): str(event.data["mode"]) for event in events if happened_ns(event) <= at_ns}
+    return {client_of(event): event.what.mode for event in events if happened_ns(event) <= at_ns}
 
 
 def may_follow(history: History, life: Life, at_ns: int) -> frozenset[str]:
@@ -114,8 +114,6 @@ def may_follow(history: History, life: Life, at_ns: int) -> frozenset[str]:
 
 def _modes_of(history: History, client: int, since_ns: int, until_ns: int) -> set[str]:
     """What a member followed in this time, by its own reports: the last one before it, and each in it."""
-    mine = [
-        (happened_ns(event), str(event.data["mode"])) for event in history.of(MemberMode) if client_of(event) == client
-    ]
+    mine = [(happened_ns(event), event.what.mode) for event in history.of(MemberMode) if client_of(event) == client]
     before = [mode for at_ns, mode in mine if at_ns <= since_ns][-1:]
     return {*before, *(mode for at_ns, mode in mine if since_ns < at_ns <= until_ns)}

@@ -36,8 +36,8 @@ def outages(history: History, role: str) -> list[Outage]:
 
 def standstills(history: History, member: str) -> list[Outage]:
     """Of one member."""
-    begun = [(str(event.data["member"]), event.at_ns) for event in history.of(MemberPaused)]
-    over = [(str(event.data["member"]), event.at_ns) for event in history.of(MemberResumed)]
+    begun = [(event.what.member, event.at_ns) for event in history.of(MemberPaused)]
+    over = [(event.what.member, event.at_ns) for event in history.of(MemberResumed)]
     return list(_spans([each for each in begun if each[0] == member], over))
 
 

@@ -28,7 +28,7 @@ def _paused(history: History) -> Iterator[tuple[Event, Life]]:
     """Members that stood still."""
     for event in history.of(MemberPaused):
         for life in lives(history).values():
-            if life.member == event.data["member"] and life.began_ns < event.at_ns < life.ended_ns:
+            if life.member == event.what.member and life.began_ns < event.at_ns < life.ended_ns:
                 yield event, life
 
 
@@ -117,13 +117,13 @@ def _zookeeper_stood_still(history: History) -> bool:
 
 
 def _toggled_while_joining(history: History) -> bool:
-    written = [event.at_ns for event in history.of(ZnodeWritten) if event.data["path"] == MODE]
+    written = [event.at_ns for event in history.of(ZnodeWritten) if event.what.path == MODE]
     began = [each.began_ns for each in lives(history).values()]
     return any(abs(one - other) < _SOON_NS for one in written for other in began)
 
 
 def _killed_at_a_toggle(history: History) -> bool:
-    written = [event.at_ns for event in history.of(ZnodeWritten) if event.data["path"] == MODE]
+    written = [event.at_ns for event in history.of(ZnodeWritten) if event.what.path == MODE]
     killed = [each.ended_ns for each in lives(history).values() if each.how == "killed" and each.is_migrating]
     return any(0 < one - other < _SOON_NS for one in killed for other in written)
 
@@ -134,7 +134,7 @@ def _link_disturbed_at_a_toggle(mode: str) -> Situation:
     def happened(history: History) -> bool:
         faults, written = link_faults(history), history.of(ZnodeWritten)
         return any(
-            e.data["data"] == mode and any(each.began_ns < e.at_ns < each.healed_ns for each in faults) for e in written
+            e.what.data == mode and any(each.began_ns < e.at_ns < each.healed_ns for each in faults) for e in written
         )
 
     return happened
@@ -152,7 +152,7 @@ def _replaced_together(history: History) -> bool:
 
 def _coordinator_crashed(history: History) -> bool:
     stopped = history.of(NodeStopped)
-    return any(str(event.node).startswith("broker") and event.data["how"] == "killed" for event in stopped)
+    return any(str(event.node).startswith("broker") and event.what.how == "killed" for event in stopped)
 
 
 SITUATIONS: Mapping[str, Situation] = {

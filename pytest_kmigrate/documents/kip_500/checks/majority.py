@@ -10,8 +10,9 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import EventKind, Recorded, is_a
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.metrics import RAFT_STATES
@@ -30,12 +31,12 @@ class _Time:
     began_ns: int
     ended_ns: int
 
-    def holds(self, change: Event) -> bool:
+    def holds(self, change: Recorded[MetadataChanged]) -> bool:
         """Whether a change was requested and answered within it."""
         return self.began_ns <= began_ns(change) and change.at_ns <= self.ended_ns
 
 
-def _asked_of_controllers(history: History) -> list[Event]:
+def _asked_of_controllers(history: History) -> list[Recorded[MetadataChanged]]:
     """Changes of metadata that were requested of one controller."""
     by_role = roles(history)
     changes = history.of(MetadataChanged)
@@ -66,9 +67,9 @@ def nothing_is_acknowledged_without_a_majority(history: History) -> Verdict:
     for change in _asked_of_controllers(history):
         times = {_WITHOUT: without, _CUT_OFF: list(_cut_off(history, str(change.node)))}
         for row in (row for row, those in times.items() if any(each.holds(change) for each in those)):
-            if change.data["outcome"] == "ok":
+            if change.what.outcome == "ok":
                 expected = f"{change.node} acknowledges nothing without a majority of controllers"
-                observed = f"it acknowledged {change.data['change']} of {change.data['subject']}"
+                observed = f"it acknowledged {change.what.change} of {change.what.subject}"
                 rows.violated(row, timed_violation(history, expected, observed, change.at_ns, f"event {change.seq}"))
             elif _led_meanwhile(history, change):
                 rows.looked_at(row)
@@ -84,7 +85,7 @@ def _without_a_majority(history: History) -> Iterator[_Time]:
     for event in history.of(EventKind.NODE_STARTED, *_ENDS):
         if event.node not in controllers:
             continue
-        down = down - {event.node} if event.kind is EventKind.NODE_STARTED else down | {event.node}
+        down = down - {event.node} if is_a(event, NodeStarted) else down | {event.node}
         is_lost = (len(controllers) - len(down)) * 2 <= len(controllers)
         if is_lost and began is None:
             began = event.at_ns
@@ -97,12 +98,12 @@ def _without_a_majority(history: History) -> Iterator[_Time]:
 
 def _cut_off(history: History, node: str) -> Iterator[_Time]:
     """The times in which a fault isolated this node from all controllers."""
-    faults = {str(event.data["fault_id"]): event for event in history.of(FaultBegan)}
-    healed = {str(event.data["fault_id"]): event.at_ns for event in history.of(FaultHealed)}
+    faults = {event.what.fault_id: event for event in history.of(FaultBegan)}
+    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
     for applied in history.of(FaultApplied):
-        id_ = str(applied.data["fault_id"])
+        id_ = applied.what.fault_id
         began = faults.get(id_)
-        if began is not None and applied.data["targets"] == [node] and _isolates(str(began.data["fault"])):
+        if began is not None and applied.what.targets == [node] and _isolates(began.what.fault):
             yield _Time(applied.at_ns, healed.get(id_, history.end_ns))
 
 
@@ -112,7 +113,7 @@ def _isolates(fault: str) -> bool:
     return fault.startswith("isolate(") and (not from_roles or Role.CONTROLLER.value in from_roles)
 
 
-def _led_meanwhile(history: History, change: Event) -> bool:
+def _led_meanwhile(history: History, change: Recorded[MetadataChanged]) -> bool:
     """Whether the controller reported to lead between the request and its answer."""
     return any(
         sample.values.get(_STATE) == RAFT_STATES["leader"]

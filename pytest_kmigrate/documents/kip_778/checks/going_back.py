@@ -8,7 +8,7 @@ from pytest_kmigrate.documents.kip_778.checks.rolls import is_after
 from pytest_kmigrate.documents.kip_778.procedure import LOWER
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, Recorded, is_a
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeInstalled, NodeReady, NodeStarted, NodeStopped
 from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History
@@ -20,7 +20,7 @@ _ROW = "K778-DWN-software-after"
 def _lowered(history: History) -> list[Event]:
     """The ends of steps that lowered the level."""
     ended = history.of(StepEnded)
-    return [each for each in ended if each.data["step"] == LOWER and each.data["outcome"] == "done"]
+    return [each for each in ended if each.what.step == LOWER and each.what.outcome == "done"]
 
 
 @checker(_ROW, in_every_run=lambda history: bool(_lowered(history)), anomaly="no way back", needs=[Capability.INSTALL])
@@ -37,15 +37,15 @@ def software_goes_back(history: History) -> Verdict:
         ends = [each for each in history.of(NodeDied, NodeStopped) if is_after(each, event)]
         if any(is_after(each, event) for each in history.of(NodeReady, NodeDied)):
             rows.looked_at(_ROW)
-        if ends and ends[0].kind is EventKind.NODE_DIED:
-            expected = f"{event.node} runs Kafka {event.data['version']} again"
-            observed = f"it ended: {str(ends[0].data['said'])[:200]}"
+        if ends and is_a(ends[0], NodeDied):
+            expected = f"{event.node} runs Kafka {event.what.version} again"
+            observed = f"it ended: {ends[0].what.said[:200]}"
             rows.violated(_ROW, timed_violation(history, expected, observed, ends[0].at_ns, f"event {ends[0].seq}"))
     text = f"{counted(len(back), 'node')} with the older release again"
     return rows.verdict(text, "no node got an older release after the level was lowered")
 
 
-def _is_back(history: History, installed: Event) -> bool:
+def _is_back(history: History, installed: Recorded[NodeInstalled]) -> bool:
     """Whether the node had a newer release before."""
-    runs = [each.data["kafka"] for each in history.of(NodeStarted) if is_after(installed, each)]
-    return bool(runs) and numbers_of(str(installed.data["version"])) < numbers_of(str(runs[-1]))
+    runs = [each.what.kafka for each in history.of(NodeStarted) if is_after(installed, each)]
+    return bool(runs) and numbers_of(installed.what.version) < numbers_of(runs[-1])

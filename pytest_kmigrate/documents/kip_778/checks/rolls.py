@@ -5,7 +5,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_778.procedure import LOWER, RAISE, UpgradePhase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import PHASE, Event
+from pytest_kmigrate.model.event import PHASE, Event, is_a
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeInstalled, NodeStarted, NodeStopped
 from pytest_kmigrate.model.events.steps import StepBegan
 from pytest_kmigrate.model.history import History
@@ -16,7 +16,7 @@ _ROW = "K778-UPG-single-roll"
 
 def _ends_raised(history: History) -> bool:
     """Whether the run raised the level, or tried to, and did not go back: who goes back rolls every node again."""
-    begun = {event.data["step"] for event in history.of(StepBegan)}
+    begun = {event.what.step for event in history.of(StepBegan)}
     return RAISE.name in begun and LOWER not in begun
 
 
@@ -36,7 +36,7 @@ def one_roll_is_enough(history: History) -> Verdict:
         if len(starts) != 1:
             observed = f"{name} was started {counted(len(starts), 'time')} with the new release"
             rows.violated(_ROW, Violation("each node is started once", observed, event.at_ns, (f"event {event.seq}",)))
-    if installed and not any(change.data["state"] == UpgradePhase.RAISED.name for change in history.states(PHASE)):
+    if installed and not any(change.what.state == UpgradePhase.RAISED.name for change in history.states(PHASE)):
         at_ns = history.of(StepBegan)[-1].at_ns
         found = Violation("the level can be raised after the roll", "it was not", at_ns, ())
         rows.violated(_ROW, found, Kind.LIVENESS)
@@ -48,7 +48,7 @@ def _was_asked(history: History, start: Event) -> bool:
     """Whether it follows a controlled stop: a node that was killed, or died, is started again for that reason."""
     ends = [each for each in history.of(NodeStopped, NodeDied) if each.node == start.node]
     before = [each for each in ends if each.seq < start.seq]
-    return not before or before[-1].data.get("how") in ("controlled", "hung")
+    return not before or (is_a(before[-1], NodeStopped) and before[-1].what.how in ("controlled", "hung"))
 
 
 def is_after(later: Event, earlier: Event) -> bool:

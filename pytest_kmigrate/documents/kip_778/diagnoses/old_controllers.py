@@ -11,7 +11,8 @@ from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.documents.kip_778.levels import AN_OLD_CONTROLLER_RUNS, ANSWER_TO_A_LEVEL, RECORDED_LEVELS
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
 from pytest_kmigrate.model.document import Window, diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeInstalled, NodeStarted
 from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History
@@ -54,7 +55,7 @@ def most_controllers_did_not_know_the_level(history: History, verdict: Verdict) 
 @diagnosis("kmigrate-16", windows=_since_the_first_end)
 def old_controllers_read_the_higher_level(history: History, verdict: Verdict) -> bool:
     """The level was raised; each node that ended later is a controller, rolled back to an older release before."""
-    raised = [event for event in history.of(StepEnded) if event.data["step"] == RAISE.name]
+    raised = [event for event in history.of(StepEnded) if event.what.step == RAISE.name]
     ended = history.of(NodeDied)
     is_raised = bool(raised and ended)
     return _is_about_ends(verdict) and is_raised and all(_went_back(history, event, raised[0]) for event in ended)
@@ -65,9 +66,9 @@ def _is_about_ends(verdict: Verdict) -> bool:
     return verdict.check in (no_unexpected_death.name, steps_completed.name) or verdict.kind is Kind.LIVENESS
 
 
-def _is_of_the_level(event: Event) -> bool:
+def _is_of_the_level(event: Recorded[ExpectationEnded]) -> bool:
     """Whether a test expected a level to be refused, and it was accepted, written, or ended the old controllers."""
-    name, observed = event.data.get("name"), event.data.get("observed")
+    name, observed = event.what.name, event.what.observed
     if name == ANSWER_TO_A_LEVEL:
         return observed == _ACCEPTED
     both = lists_in(event)
@@ -79,12 +80,12 @@ def _is_of_the_level(event: Event) -> bool:
 def _went_back(history: History, end: Event, raised: Event) -> bool:
     """Whether a controller got an older release after the level was raised, and ended at the start with it."""
     installed = [event for event in history.of(NodeInstalled) if event.node == end.node]
-    versions = [numbers_of(str(event.data["version"])) for event in installed]
+    versions = [numbers_of(event.what.version) for event in installed]
     is_back = len(installed) > 1 and versions[-1] < versions[-2] and raised.seq < installed[-1].seq < end.seq
     return is_back and str(end.node) in _releases(history)
 
 
 def _releases(history: History) -> dict[str, Version]:
     """By controller, the release of its last start."""
-    starts = [event for event in history.of(NodeStarted) if event.data["role"] == "controller"]
-    return {str(event.node): numbers_of(str(event.data["kafka"])) for event in starts}
+    starts = [event for event in history.of(NodeStarted) if event.what.role == "controller"]
+    return {str(event.node): numbers_of(event.what.kafka) for event in starts}

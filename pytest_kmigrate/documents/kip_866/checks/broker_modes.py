@@ -1,11 +1,11 @@
 """Broker modes: which brokers ran in which mode at an instant, and with which part in the migration."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.nodes import NodeReady, NodeReconfigured, NodeResumed, NodeStarted, NodeWiped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
 
@@ -62,7 +62,7 @@ class _Seen:
     """What the events up to one say of each node."""
 
     had_joined: bool
-    started: dict[str, Event] = field(default_factory=dict)
+    started: dict[str, Recorded[NodeStarted]] = field(default_factory=dict)
     flags: dict[str, bool] = field(default_factory=dict)
     ready: dict[str, int] = field(default_factory=dict)
     away: dict[str, int] = field(default_factory=dict)
@@ -70,21 +70,20 @@ class _Seen:
     def changes_by(self, event: Event) -> bool:
         """Take the next event, and return whether it may change anything."""
         node = str(event.node)
-        if event.kind is EventKind.NODE_STARTED and event.data.get("role") == "broker":
+        if is_a(event, NodeStarted) and event.what.role == "broker":
             self.started[node] = event
             self.ready.pop(node, None)
             self.away.pop(node, None)
-        elif event.kind is EventKind.NODE_WIPED:
+        elif is_a(event, NodeWiped):
             self.started.pop(node, None)
-        elif event.kind is EventKind.NODE_RECONFIGURED:
-            changed = event.data.get("changed")
-            if isinstance(changed, Mapping) and MIGRATION_FLAG in changed:
-                self.flags[node] = changed[MIGRATION_FLAG] == "true"
-        elif event.kind is EventKind.NODE_READY:
+        elif is_a(event, NodeReconfigured):
+            if MIGRATION_FLAG in event.what.changed:
+                self.flags[node] = event.what.changed[MIGRATION_FLAG] == "true"
+        elif is_a(event, NodeReady):
             self.ready[node] = event.at_ns
         elif event.kind in (*_ENDS, EventKind.NODE_PAUSED):
             self.away.setdefault(node, event.at_ns)
-        elif event.kind is EventKind.NODE_RESUMED:
+        elif is_a(event, NodeResumed):
             self.away.pop(node, None)
         else:
             return False
@@ -95,8 +94,8 @@ class _Seen:
         return [
             BrokerAt(
                 name,
-                str(event.data.get("mode")),
-                event.data.get("mode") == "zookeeper" and self.flags.get(name, self.had_joined),
+                str(event.what.mode),
+                event.what.mode == "zookeeper" and self.flags.get(name, self.had_joined),
                 event.at_ns,
                 self.ready.get(name),
                 self.away.get(name),

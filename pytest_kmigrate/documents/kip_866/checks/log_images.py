@@ -7,7 +7,7 @@ from typing import Any
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import SnapshotTaken
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
@@ -108,14 +108,14 @@ def has_log_images(history: History) -> bool:
     return bool(_of_logs(history))
 
 
-def _of_logs(history: History) -> list[tuple[MetadataImage, Event]]:
+def _of_logs(history: History) -> list[tuple[MetadataImage, Recorded[SnapshotTaken]]]:
     # Of two images with one label the folder keeps the later one.
-    taken = {str(event.data.get("label")): event for event in history.of(SnapshotTaken)}
+    taken = {event.what.label: event for event in history.of(SnapshotTaken)}
     of_logs = {label: image for label, image in history.images.items() if "migration_states" in image.extra}
     return [(image, taken[label]) for label, image in of_logs.items() if label in taken]
 
 
-def _log_image(history: History, image: MetadataImage, event: Event, starts: list[int]) -> LogImage:
+def _log_image(history: History, image: MetadataImage, event: Recorded[SnapshotTaken], starts: list[int]) -> LogImage:
     extra: Mapping[str, Any] = image.extra
     life = life_at(starts, began_ns(event))
     states = (
@@ -130,7 +130,7 @@ def _log_image(history: History, image: MetadataImage, event: Event, starts: lis
     )
     held_back = extra.get("topics_held_back", ())  # nor where in transactions topics are
     return LogImage(
-        file=str(event.data["file"]),
+        file=event.what.file,
         began_ns=began_ns(event),
         ended_ns=event.at_ns,
         life=life,

@@ -9,7 +9,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.documents.kip_866.phases import Phase
-from pytest_kmigrate.model.event import PHASE, Event
+from pytest_kmigrate.model.event import PHASE, Recorded
 from pytest_kmigrate.model.events.evidence import ImagesSettled
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
@@ -80,15 +80,14 @@ def is_inherited(history: History) -> bool:
 def dual_write_ns(history: History, life: int) -> int | None:
     """When dual write was first seen in this life of the metadata log: later changes are mirrored, not copied."""
     starts = life_starts_ns(history)
-    seen = (each.at_ns for each in history.states(PHASE) if each.data.get("state") in DUAL_WRITE)
+    seen = (each.at_ns for each in history.states(PHASE) if each.what.state in DUAL_WRITE)
     return min((at_ns for at_ns in seen if life_at(starts, at_ns) == life), default=None)
 
 
 def _settlings(history: History) -> list[Settled]:
     starts, found = life_starts_ns(history), []
     for event in history.of(ImagesSettled):
-        listed = event.data.get("images")
-        taken = {str(label): snapshot(history, str(label)) for label in listed} if isinstance(listed, list) else {}
+        taken = {label: snapshot(history, label) for label in event.what.images}
         images = {label: each for label, each in taken.items() if each is not None and label in history.images}
         if images:
             began = min(began_ns(each) for each in images.values())
@@ -104,5 +103,5 @@ def _is_quiet(history: History, settled: Settled) -> bool:
     return not under_way and not faults_during(history, settled.began_ns, settled.ended_ns)
 
 
-def _overlaps(change: Event, settled: Settled) -> bool:
+def _overlaps(change: Recorded[MetadataChanged], settled: Settled) -> bool:
     return began_ns(change) < settled.ended_ns and change.at_ns > settled.began_ns

@@ -9,7 +9,8 @@ from pytest_kmigrate.checkers.evidence.logs import after_last, logs_of
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.nodes import ThreadDied
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -38,7 +39,7 @@ def alter_partition_was_lost_at_the_takeover(history: History, verdict: Verdict)
         return False
     blamed = blamed_steps(history, verdict)
     if blamed:
-        return all(BACK_IN_SYNC in str(step.data.get("reason")) for step in blamed)
+        return all(BACK_IN_SYNC in step.what.reason for step in blamed)
     return all_unmet(history, verdict, lambda event: _lacks_replicas_of(event, frozen))
 
 
@@ -73,10 +74,10 @@ def _led_by(history: History, node: str) -> list[str]:
     return [key for key, value in led if f"broker-{value.get('leader')}" == node]
 
 
-def _lacks_replicas_of(event: Event, frozen: set[str]) -> bool:
+def _lacks_replicas_of(event: Recorded[ExpectationEnded], frozen: set[str]) -> bool:
     """Whether in-sync replicas by partition were expected of a topic, and those that lack one are all frozen."""
     lacking = lacking_members(event)
     topics = {partition.rpartition("-")[0] for partition in frozen}
-    named = [topic for topic in topics if re.search(rf"\b{re.escape(topic)}\b", str(event.data.get("name")))]
+    named = [topic for topic in topics if re.search(rf"\b{re.escape(topic)}\b", event.what.name)]
     short = [number for number, members in enumerate(lacking or []) if members]
     return any(short and all(f"{topic}-{number}" in frozen for number in short) for topic in named)

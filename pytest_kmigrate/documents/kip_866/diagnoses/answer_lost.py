@@ -48,7 +48,7 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     return all_unmet(
         history,
         verdict,
-        lambda event: event.data.get("name") == CLIENTS_SERVED and _is_unserved_at(history, event.at_ns),
+        lambda event: event.what.name == CLIENTS_SERVED and _is_unserved_at(history, event.at_ns),
     )
 
 

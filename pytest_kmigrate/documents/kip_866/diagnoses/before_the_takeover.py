@@ -15,7 +15,8 @@ from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN, COPY_ENDED,
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -68,7 +69,7 @@ def brokers_without_partitions_are_not_waited_for(history: History, verdict: Ver
         not_ready = verdict.listed("not_ready")
         return bool(not_ready) and all(each.startswith("broker-") for each in not_ready)
     steps = blamed_steps(history, verdict)
-    began_too_early = [bool(_WITHOUT_A_BROKER.match(str(each.data.get("reason")))) for each in steps]
+    began_too_early = [bool(_WITHOUT_A_BROKER.match(each.what.reason)) for each in steps]
     return (
         verdict.check == "takeover_waits_for_every_broker"
         or (bool(steps) and all(began_too_early) and steps[0].at_ns > claim.at_ns)
@@ -85,7 +86,7 @@ def copy_ends_at_a_credential(history: History, verdict: Verdict) -> bool:
     if claim is None or not made or not any(COPY_ENDED not in log for log in copies):
         return False
     steps = blamed_steps(history, verdict)
-    waited = [f"last seen: phase {Phase.COPYING.name}" in str(each.data.get("reason")) for each in steps]
+    waited = [f"last seen: phase {Phase.COPYING.name}" in each.what.reason for each in steps]
     are_late = all((each.at_ns or 0) >= claim.at_ns and " in all of " in each.observed for each in verdict.violations)
     return (bool(steps) and all(waited)) or (verdict.check == "clients_are_told_of_brokers_only" and are_late)
 
@@ -94,8 +95,8 @@ def _credentials_at(history: History, at_ns: int) -> set[object]:
     """The SCRAM credentials that were there."""
     there = set[object]()
     for each in history.of(MetadataChanged):
-        if each.at_ns <= at_ns and each.data.get("outcome") == "ok":
-            change, subject = each.data.get("change"), each.data.get("subject")
+        if each.at_ns <= at_ns and each.what.outcome == "ok":
+            change, subject = each.what.change, each.what.subject
             there |= {subject} if change == "set-scram" else set()
             there -= {subject} if change == "remove-scram" else set()
     return there
@@ -107,9 +108,9 @@ def _topics_at(history: History, at_ns: int) -> int | None:
     return len(seen[-1].children) if seen else None
 
 
-def _is_of_a_phase_too_early(event: Event) -> bool:
-    expected, observed = event.data.get("expected"), event.data.get("observed")
-    is_of_a_broker = re.match(r"the phase with(out)? (a )?broker", str(event.data.get("name"))) is not None
+def _is_of_a_phase_too_early(event: Recorded[ExpectationEnded]) -> bool:
+    expected, observed = event.what.expected, event.what.observed
+    is_of_a_broker = re.match(r"the phase with(out)? (a )?broker", event.what.name) is not None
     return is_of_a_broker and expected == Phase.PREPARING.name and observed in (Phase.COPYING.name, Phase.HYBRID.name)
 
 
@@ -144,9 +145,9 @@ def _are_brokers_alone(verdict: Verdict) -> bool:
     return bool(not_ready) and are_down and all(each.startswith("broker-") for each in not_ready)
 
 
-def _is_config_refused(history: History, event: Event) -> bool:
+def _is_config_refused(history: History, event: Recorded[ExpectationEnded]) -> bool:
     """Refused while the controllers wait, or before there are any, by a broker that has the flag already."""
-    is_answer = event.data.get("expected") == "NONE" and "config" in str(event.data.get("name"))
+    is_answer = event.what.expected == "NONE" and "config" in event.what.name
     starts = [start_at(history, node, event.at_ns) for node in _brokers(history)]
     has_flag = any(each is not None and each.is_migrating for each in starts)
     phase = phase_at(history, event.at_ns)

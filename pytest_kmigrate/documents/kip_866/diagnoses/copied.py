@@ -12,7 +12,8 @@ from pytest_kmigrate.checkers.metadata.made import DEFAULT, parts_of, znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
@@ -107,8 +108,8 @@ def _was_copied(history: History, event: Event) -> bool:
     return taken_over_ns is not None and event.at_ns > taken_over_ns
 
 
-def _are_other_kinds(event: Event) -> bool:
-    expected, observed = event.data["expected"], event.data["observed"]
+def _are_other_kinds(event: Recorded[ExpectationEnded]) -> bool:
+    expected, observed = event.what.expected, event.what.observed
     if not isinstance(expected, Mapping) or not isinstance(observed, Mapping) or not expected:
         return False
     return {as_copied_by_3_4(str(entity)): value for entity, value in expected.items()} == dict(observed)
@@ -163,7 +164,7 @@ def _was_never_written(history: History, family: str, key: str) -> bool:
     that loses a batch now and then is another matter (``early_access._was_missed``).
     """
     taken_over_ns, (path, _) = _taken_over_ns(history) or 0, znode_of(history, family, key)
-    changes = [each for each in history.of(MetadataChanged) if each.data.get("subject") == key]
+    changes = [each for each in history.of(MetadataChanged) if each.what.subject == key]
     since_ns = min((each.at_ns for each in changes if each.at_ns > taken_over_ns), default=None)
     return since_ns is not None and not any(each.at_ns > since_ns for each, _ in writes_to(history, path))
 
@@ -173,13 +174,13 @@ def _taken_over_ns(history: History) -> int | None:
     return min((claim.at_ns for claim in kraft_claims(history)), default=None)
 
 
-def _are_among(event: Event, pending: set[str]) -> bool:
+def _are_among(event: Recorded[ExpectationEnded], pending: set[str]) -> bool:
     both = lists_in(event)
     return both is not None and not both[0] and bool(both[1]) and set(map(str, both[1])) <= pending
 
 
-def _are_znode_names(event: Event) -> bool:
-    expected, observed = event.data["expected"], event.data["observed"]
+def _are_znode_names(event: Recorded[ExpectationEnded]) -> bool:
+    expected, observed = event.what.expected, event.what.observed
     if not isinstance(expected, Mapping) or not isinstance(observed, Mapping) or expected.keys() == observed.keys():
         return False
     return {_as_znode(str(entity), "quotas"): value for entity, value in expected.items()} == dict(observed)

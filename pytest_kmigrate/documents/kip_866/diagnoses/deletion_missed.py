@@ -8,7 +8,8 @@ from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet_of
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
@@ -91,12 +92,12 @@ def _kept(history: History, verdict: Verdict) -> list[_Kept]:
     return kept if is_complete and len(kept) == len(found) else []
 
 
-def _was_never_stopped(history: History, event: Event) -> bool:
+def _was_never_stopped(history: History, event: Recorded[ExpectationEnded]) -> bool:
     """Whether brokers have a partition on their disks of which they are no replicas any more.
 
     The active controller left out the StopReplica request to each, as to a broker that is fenced, and sent none since.
     """
-    both, partition = lists_in(event), _PARTITION.search(str(event.data.get("name")))
+    both, partition = lists_in(event), _PARTITION.search(event.what.name)
     logs = [image for image in history.images.values() if image.source == "metadata-log"]
     if not both or not all(isinstance(each, int) for each in (*both[0], *both[1])) or partition is None or not logs:
         return False
@@ -115,7 +116,7 @@ def _still_has(violation: Violation) -> _Kept | None:
     return _Kept(violation.at_ns or 0, [int(found[1])], topic[1]) if found and topic else None
 
 
-def _of_list(event: Event) -> _Kept | None:
+def _of_list(event: Recorded[ExpectationEnded]) -> _Kept | None:
     both = lists_in(event)
     brokers = [each for each in both[1] if isinstance(each, int)] if both else []
     return _Kept(event.at_ns, brokers) if both and not both[0] and brokers and len(brokers) == len(both[1]) else None

@@ -7,7 +7,8 @@ from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -47,25 +48,25 @@ def topic_has_no_config_znode(history: History, verdict: Verdict) -> bool:
     return not has_failed and all_unmet(history, verdict, lambda event: _lacks_config_alone(history, event))
 
 
-def _is_ignored(history: History, event: Event) -> bool:
+def _is_ignored(history: History, event: Recorded[ExpectationEnded]) -> bool:
     under_way = {
         (key, value.get("leader_epoch"))
         for image in history.images.values()
         if image.source == "metadata-log"
         for key, value in image.partitions.items()
-        if (value.get("adding") or value.get("removing")) and key in _PARTITION.findall(str(event.data.get("name")))
+        if (value.get("adding") or value.get("removing")) and key in _PARTITION.findall(event.what.name)
     }
     logs = [log for _, log in logs_of(history, "broker")]
     orders = [re.compile(_IGNORED.format(partition=re.escape(key), epoch=epoch)) for key, epoch in under_way]
     return lists_in(event) is not None and any(each.search(log) for each in orders for log in logs)
 
 
-def _is_kept(history: History, event: Event) -> bool:
+def _is_kept(history: History, event: Recorded[ExpectationEnded]) -> bool:
     """Whether just those brokers have a replica too many that lost it by the log, were stopped, and deleted nothing."""
     both = lists_in(event)
-    if both is None or "on their disks" not in str(event.data.get("name")):
+    if both is None or "on their disks" not in event.what.name:
         return False
-    named = _PARTITION.findall(str(event.data.get("name")))
+    named = _PARTITION.findall(event.what.name)
     moved = [
         key
         for image in history.images.values()
@@ -83,13 +84,13 @@ def _keeps(log: str, partition: str) -> bool:
     return bool(_STOPPED.search(log)) and deleted not in log
 
 
-def _were_never_sent(history: History, event: Event) -> bool:
+def _were_never_sent(history: History, event: Recorded[ExpectationEnded]) -> bool:
     """Whether brokers report fewer partitions of a topic than expected, and lack those that a controller created."""
     both = lists_in(event)
     if both is None or len(both[0]) != len(both[1]) or not all(isinstance(each, int) for each in (*both[0], *both[1])):
         return False
     lacking = {each for wanted, seen in zip(*both, strict=True) for each in range(int(str(seen)), int(str(wanted)))}
-    topics = str(event.data.get("name")).split()
+    topics = event.what.name.split()
     return bool(lacking) and any(_are_unsent(log, topics, lacking) for _, log in logs_of(history, "controller"))
 
 
@@ -99,10 +100,10 @@ def _are_unsent(log: str, topics: Sequence[str], partitions: set[int]) -> bool:
     return partitions == {int(each[2]) for each in created} and not _SENT.search(log, created[0].end())
 
 
-def _lacks_config_alone(history: History, event: Event) -> bool:
-    topic = _CONFIG.search(str(event.data.get("name")))
+def _lacks_config_alone(history: History, event: Recorded[ExpectationEnded]) -> bool:
+    topic = _CONFIG.search(event.what.name)
     images = [image for image in history.images.values() if image.source == "zookeeper"]
-    if topic is None or event.data.get("expected") is not True or not images:
+    if topic is None or event.what.expected is not True or not images:
         return False
     states = [value for key, value in images[-1].partitions.items() if key.rpartition("-")[0] == topic[1]]
     return topic[1] in images[-1].topics and bool(states) and all(value.get("isr") for value in states)

@@ -13,7 +13,7 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
@@ -90,7 +90,7 @@ def _went_back(history: History, at_ns: int) -> bool:
     modes: dict[object, list[object]] = {}
     for event in history.of(NodeStarted):
         if event.at_ns <= at_ns:
-            modes.setdefault(event.node, []).append(event.data.get("mode"))
+            modes.setdefault(event.node, []).append(event.what.mode)
     return any("kraft" in each and each[-1] == "zookeeper" for each in modes.values())
 
 
@@ -101,9 +101,9 @@ def _was_missed(history: History, claimed_ns: int, labels: Collection[str], fami
     refutes it, as the creation of the znode may be an earlier change that is written behind.
     """
     path, subject = znode_of(history, family, key)
-    changes = [each for each in history.of(MetadataChanged) if each.data.get("subject") == subject]
-    changed = [each for each in changes if each.at_ns > claimed_ns and each.data.get("outcome") == "ok"]
-    since_ns = int(str(changed[-1].data["began_ns"])) if changed else claimed_ns
+    changes = [each for each in history.of(MetadataChanged) if each.what.subject == subject]
+    changed = [each for each in changes if each.at_ns > claimed_ns and each.what.outcome == "ok"]
+    since_ns = changed[-1].what.began_ns if changed else claimed_ns
     written = {write.operation for each, write in writes_to(history, path) if each.at_ns > since_ns}
     if family not in _MIRRORED or not history.transactions or written - {"create"}:
         return False
@@ -114,7 +114,7 @@ def _was_missed(history: History, claimed_ns: int, labels: Collection[str], fami
         log_of(history, active_at(history, since_ns))
     )
     if changed:
-        return has_failed or changed[-1].data.get("change") == "delete-topic"
+        return has_failed or changed[-1].what.change == "delete-topic"
     return family == "partitions" and _was_changed(history, labels, key, has_failed=has_failed)
 
 
@@ -134,18 +134,16 @@ def _waiting_since(verdict: Verdict) -> list[int]:
     return [each.at_ns or 0 for each in verdict.violations] if is_about and is_whole else []
 
 
-def _was_made_before_dual_write(history: History, event: Event) -> bool:
+def _was_made_before_dual_write(history: History, event: Recorded[ExpectationEnded]) -> bool:
     """Whether ZooKeeper has nothing of a topic, and the active controller changed none since it came to dual write.
 
     It sent the brokers all partitions just before. What is not written has no requests in flight.
     """
-    if event.data.get("name") == _IN_FLIGHT:
-        others = [each for each in history.of(ExpectationEnded) if _PARTITIONS.fullmatch(str(each.data.get("name")))]
-        return event.data.get("observed") is False and any(
-            _was_made_before_dual_write(history, each) for each in others
-        )
-    topic = _PARTITIONS.fullmatch(str(event.data.get("name")))
-    if topic is None or event.data.get("observed") != 0 or not history.transactions:
+    if event.what.name == _IN_FLIGHT:
+        others = [each for each in history.of(ExpectationEnded) if _PARTITIONS.fullmatch(each.what.name)]
+        return event.what.observed is False and any(_was_made_before_dual_write(history, each) for each in others)
+    topic = _PARTITIONS.fullmatch(event.what.name)
+    if topic is None or event.what.observed != 0 or not history.transactions:
         return False
     before, came, after = log_of(history, active_at(history, event.at_ns)).rpartition(_DUAL_WRITE)
     written = writes_to(history, f"/brokers/topics/{topic[1]}")
@@ -177,9 +175,9 @@ def _is_later(log: Mapping[str, object], tree: Mapping[str, object] | None) -> b
     return tree is None or int(str(log.get("leader_epoch", 0))) > int(str(tree.get("leader_epoch", 0)))
 
 
-def _is_password_otherwise(event: Event) -> bool:
-    wanted, seen = event.data.get("expected"), event.data.get("observed")
-    if not str(event.data.get("name")).startswith(_ENCODED):
+def _is_password_otherwise(event: Recorded[ExpectationEnded]) -> bool:
+    wanted, seen = event.what.expected, event.what.observed
+    if not event.what.name.startswith(_ENCODED):
         return False
     if not isinstance(wanted, Mapping) or not isinstance(seen, Mapping) or seen.get("log") is None:
         return False

@@ -5,11 +5,10 @@ from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, CONTROLLER_EPOCH
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, claims_of, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, claims_of, lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -60,7 +59,7 @@ def _all_starved(history: History, verdict: Verdict, reason: str) -> bool:
     return all(found and any(re.search(reason.format(re.escape(found[1])), log) for log in logs) for found in named)
 
 
-def _is_of_a_later_epoch(history: History, event: Event) -> bool:
+def _is_of_a_later_epoch(history: History, event: Unmet) -> bool:
     both, claim = lists_in(event), _last(history, CONTROLLER, event.at_ns)
     is_about = "K866-ZNODE-controller-epoch-monotonic" in claims_of(history, event)
     return (
@@ -74,7 +73,7 @@ def _is_above(history: History, claim: ZnodeChange, at_ns: int) -> bool:
     return known is not None and int(held_in(claim).get("kraftControllerEpoch", -1)) > known
 
 
-def _is_refused(history: History, event: Event) -> bool:
+def _is_refused(history: History, event: Unmet) -> bool:
     """Whether all brokers that are missing among those observed have refused the new epoch."""
     both, epoch = lists_in(event), _epoch_made_anew(history, event.at_ns)
     if both is None or epoch is None:

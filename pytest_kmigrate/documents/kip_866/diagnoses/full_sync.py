@@ -11,7 +11,8 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Kind, Verdict
@@ -72,7 +73,7 @@ def full_sync_begins_again_before_client_metrics(history: History, verdict: Verd
     """
     return _is_blocked(history, _UNKNOWN) and (
         _is_behind(history, verdict, _BEFORE_CONFIGS)
-        or all_unmet(history, verdict, lambda event: "/config/" in str(event.data.get("name")))
+        or all_unmet(history, verdict, lambda event: "/config/" in event.what.name)
     )
 
 
@@ -87,7 +88,7 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
         _is_of_brokers_not_informed(verdict)
         or (verdict.check in _WHILE_IT_LASTS and _is_blocked_by_then(history, verdict))
         or _is_behind(history, verdict, _BEFORE_QUOTAS)
-        or all_unmet(history, verdict, lambda event: str(event.data.get("name")).startswith("brokers that know "))
+        or all_unmet(history, verdict, lambda event: event.what.name.startswith("brokers that know "))
     )
 
 
@@ -152,6 +153,6 @@ def _passed_over(log: str) -> list[str]:
     return [partition for during in passed for partition in _NO_STATE.findall(during)]
 
 
-def _is_about(event: Event, partitions: frozenset[str]) -> bool:
-    words = re.findall(r"[\w.-]+", str(event.data.get("name")))
-    return event.data.get("expected") is True and not partitions.isdisjoint(words)
+def _is_about(event: Recorded[ExpectationEnded], partitions: frozenset[str]) -> bool:
+    words = re.findall(r"[\w.-]+", event.what.name)
+    return event.what.expected is True and not partitions.isdisjoint(words)

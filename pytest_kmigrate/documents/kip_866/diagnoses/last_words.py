@@ -13,8 +13,9 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGR
 from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import Window, diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.events.nodes import NodeStarted, NodeStopped, ThreadDied
+from pytest_kmigrate.model.event import Event, Recorded, is_a
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeStarted, NodeStopped, ThreadDied
+from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
@@ -59,11 +60,13 @@ _CHANNEL_WAITS = re.compile(
 """Threads, as a JVM that is to be killed is made to list them; an empty line ends each."""
 _STILL_THERE = "it was still there "
 
+_Death = Recorded[NodeDied | ThreadDied | NodeStopped]
+
 
 def _since_it_was_stopped(history: History) -> list[Window]:
     """From when a node was stopped that had to be killed."""
-    hung = [each for each in history.of(NodeStopped) if each.data.get("how") == "hung"]
-    return [Window(each.at_ns - int(str(each.data.get("took_ms", 0))) * 1_000_000, sys.maxsize) for each in hung[:1]]
+    hung = [each for each in history.of(NodeStopped) if each.what.how == "hung"]
+    return [Window(each.at_ns - each.what.took_ms * 1_000_000, sys.maxsize) for each in hung[:1]]
 
 
 def _since_they_started(history: History) -> list[Window]:
@@ -76,7 +79,7 @@ def _since_they_started(history: History) -> list[Window]:
 @diagnosis("KAFKA-15098")
 def authorizers_cannot_migrate(history: History, verdict: Verdict) -> bool:
     """A broker with an authorizer ended when it was restarted with the flag, and named the authorizer as the reason."""
-    return _explains(history, verdict, lambda event: _NO_AUTHORIZERS in str(event.data.get("said")))
+    return _explains(history, verdict, lambda event: _NO_AUTHORIZERS in event.what.said)
 
 
 @diagnosis("apache/kafka#14237")
@@ -91,7 +94,7 @@ def bootstrap_was_lost(history: History, verdict: Verdict) -> bool:
 
     The migration waits for the registration of every controller, so that no step reaches its phase any more.
     """
-    return _explains(history, verdict, lambda event: _NO_BOOTSTRAP in str(event.data.get("said")))
+    return _explains(history, verdict, lambda event: _NO_BOOTSTRAP in event.what.said)
 
 
 @diagnosis("kmigrate-31")
@@ -100,8 +103,8 @@ def quota_was_written_as_a_fraction(history: History, verdict: Verdict) -> bool:
     changes = (change for each in history.transactions for change in each.changes)
     written = [str(change.data) for change in changes if change.path.startswith(_QUOTAS)]
 
-    def had_read_it(event: Event) -> bool:
-        read = _NO_WHOLE_NUMBER.search(str(event.data.get("said")))
+    def had_read_it(event: _Death) -> bool:
+        read = _NO_WHOLE_NUMBER.search(event.what.said)
         return read is not None and any(f'"{read[1]}"' in data for data in written)
 
     return _explains(history, verdict, had_read_it)
@@ -119,17 +122,17 @@ def copied_once_more(history: History, verdict: Verdict) -> bool:
     return _explains(history, verdict, lambda _: True) or all_unmet(
         history,
         verdict,
-        lambda event: event.at_ns > deaths[0].at_ns and str(event.data.get("name")).startswith(_SINCE),
+        lambda event: event.at_ns > deaths[0].at_ns and event.what.name.startswith(_SINCE),
     )
 
 
-def _copied_the_same_id(history: History, event: Event) -> bool:
+def _copied_the_same_id(history: History, event: _Death) -> bool:
     """Whether a controller ended so in a copy, and one was complete by ``/migration``, or had begun, before."""
     offsets = (held_in(each) for each in history.znodes if each.path == MIGRATION and each.at_ns <= event.at_ns)
     was_complete = any(held.get("kraft_metadata_offset", -1) > 0 for held in offsets)
     begun = sum(log.count(COPY_BEGUN) for _, log in logs_of(history, "controller"))
     has_begun = COPY_BEGUN in log_of(history, str(event.node)) and (was_complete or begun > 1)
-    return has_begun and bool(_SAME_ID.search(str(event.data.get("said"))))
+    return has_begun and bool(_SAME_ID.search(event.what.said))
 
 
 @diagnosis("kmigrate-25")
@@ -148,8 +151,8 @@ def channel_to_the_controller_ended(history: History, verdict: Verdict) -> bool:
     if verdict.check == "no_unexpected_death":
         return bool(ended) and len(ended) == len(_deaths(history))
     blamed = blamed_steps(history, verdict)
-    changes_no_isr = any(f"{_CHANNEL}alter-partition" in str(event.data.get("thread")) for event in ended)
-    return bool(blamed) and changes_no_isr and all(BACK_IN_SYNC in str(step.data.get("reason")) for step in blamed)
+    changes_no_isr = any(_is_thread(event, f"{_CHANNEL}alter-partition") for event in ended)
+    return bool(blamed) and changes_no_isr and all(BACK_IN_SYNC in step.what.reason for step in blamed)
 
 
 @diagnosis("kmigrate-19")
@@ -190,39 +193,39 @@ def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
     if not deaths or not all(_had_another_leader(history, event) for event in deaths):
         return False
     blamed = blamed_steps(history, verdict)  # perhaps earlier than the deaths, for those of threads are noticed late
-    late = [str(step.data.get("reason")).startswith("phase ") or _waits_for(step, deaths) for step in blamed]
+    late = [step.what.reason.startswith("phase ") or _waits_for(step, deaths) for step in blamed]
     return (
         (verdict.check in _NOT_REGISTERED and verdict.kind is Kind.LIVENESS)
         or (bool(late) and all(late))
-        or all_unmet(history, verdict, lambda event: event.data.get("observed") == "PREPARING")
+        or all_unmet(history, verdict, lambda event: event.what.observed == "PREPARING")
     )
 
 
-def _had_another_leader(history: History, event: Event) -> bool:
-    if event.kind is EventKind.NODE_DIED:
-        return str(event.node).startswith("broker-") and bool(_OTHER_LEADER.search(str(event.data.get("said"))))
+def _had_another_leader(history: History, event: _Death) -> bool:
+    if is_a(event, NodeDied):
+        return str(event.node).startswith("broker-") and bool(_OTHER_LEADER.search(event.what.said))
     return _is_thread(event, _RAFT_THREAD) and bool(_OTHER_LEADER.search(log_of(history, str(event.node))))
 
 
-def _deaths(history: History) -> list[Event]:
+def _deaths(history: History) -> list[_Death]:
     return [*unexpected_deaths(history), *history.of(ThreadDied), *failed_stops(history)]
 
 
-def _explains(history: History, verdict: Verdict, is_of_the_bug: Callable[[Event], bool]) -> bool:
+def _explains(history: History, verdict: Verdict, is_of_the_bug: Callable[[_Death], bool]) -> bool:
     """Whether all that ended is nodes, for this reason, and the verdict is about these or steps that wait for them."""
     deaths = _deaths(history)
-    if not deaths or not all(event.kind is EventKind.NODE_DIED and is_of_the_bug(event) for event in deaths):
+    if not deaths or not all(is_a(event, NodeDied) and is_of_the_bug(event) for event in deaths):
         return False
     blamed = blamed_steps(history, verdict)
     return verdict.check == "no_unexpected_death" or (bool(blamed) and all(_waits_for(step, deaths) for step in blamed))
 
 
-def _took_for_an_id(history: History, event: Event) -> bool:
-    return ABORTED_COPY in str(event.data.get("said")) and bool(_EMPTY_ID.search(log_of(history, str(event.node))))
+def _took_for_an_id(history: History, event: _Death) -> bool:
+    return ABORTED_COPY in event.what.said and bool(_EMPTY_ID.search(log_of(history, str(event.node))))
 
 
-def _had_undone_it(history: History, event: Event) -> bool:
-    open_at = [int(at) for at in _NEVER_CLOSED.findall(str(event.data.get("said")))]
+def _had_undone_it(history: History, event: _Death) -> bool:
+    open_at = [int(at) for at in _NEVER_CLOSED.findall(event.what.said)]
     renounced = [(int(epoch), int(kept)) for epoch, kept in _RENOUNCED.findall(log_of(history, str(event.node)))]
     batches = [batch for log in logs(history) if log.node == event.node for batch in log.batches]
     return any(
@@ -233,24 +236,24 @@ def _had_undone_it(history: History, event: Event) -> bool:
     )
 
 
-def _is_channel_for(reason: str, event: Event) -> bool:
-    return _is_thread(event, _CHANNEL) and reason in str(event.data.get("said"))
+def _is_channel_for(reason: str, event: _Death) -> bool:
+    return _is_thread(event, _CHANNEL) and reason in event.what.said
 
 
-def _is_thread(event: Event, name: str) -> bool:
-    return event.kind is EventKind.THREAD_DIED and name in str(event.data.get("thread"))
+def _is_thread(event: _Death, name: str) -> bool:
+    return is_a(event, ThreadDied) and name in event.what.thread
 
 
-def _waits_for(step: Event, deaths: Sequence[Event]) -> bool:
+def _waits_for(step: Recorded[StepEnded], deaths: Sequence[Event]) -> bool:
     """Whether a step waited for a phase that came no more, or for the controller itself to start."""
-    reason = str(step.data.get("reason"))
+    reason = step.what.reason
     before = [event for event in deaths if event.at_ns <= step.at_ns]
     return any(reason.startswith(("phase ", f"{event.node} died")) for event in before)
 
 
 def _all_hung(history: History, *threads: re.Pattern[str]) -> bool:
     """Whether all that ended is nodes that did not, and were doing this when they were to be killed."""
-    hung = [event for event in history.of(NodeStopped) if event.data.get("how") == "hung"]
+    hung = [event for event in history.of(NodeStopped) if event.what.how == "hung"]
     others = [event for event in _deaths(history) if event not in hung]
     dumps = [log_of(history, str(event.node)).rpartition("Full thread dump")[2] for event in hung]
     return bool(hung) and not others and all(each.search(dump) for each in threads for dump in dumps)

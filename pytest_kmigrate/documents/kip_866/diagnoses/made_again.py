@@ -5,7 +5,8 @@ import re
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lacking_members
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import EventKind, Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -20,10 +21,10 @@ def replica_went_with_the_former_topic(history: History, verdict: Verdict) -> bo
     return all_unmet(history, verdict, lambda event: _is_about(history, event))
 
 
-def _is_about(history: History, event: Event) -> bool:
+def _is_about(history: History, event: Recorded[ExpectationEnded]) -> bool:
     lacking = lacking_members(event)
     brokers = set[object]().union(*lacking) if lacking else set[object]()
-    words = set(re.findall(r"[\w.-]+", str(event.data.get("name"))))
+    words = set(re.findall(r"[\w.-]+", event.what.name))
     names = [f"broker-{each}" for each in brokers]
     return bool(names) and all(
         words & set(_STRAY.findall(log_of(history, each))) and _had_been_away(history, each, event.at_ns)

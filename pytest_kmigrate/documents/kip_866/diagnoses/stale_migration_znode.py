@@ -7,11 +7,10 @@ from itertools import pairwise
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, lists_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, since_the_takeover, until_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -59,7 +58,7 @@ def _lists_none(observed: str) -> bool:
     return len(ignorant) == 1 and ignorant <= listed and len(unlisted) == observed.count("; ") + 1
 
 
-def _lacks_some(history: History, event: Event) -> bool:
+def _lacks_some(history: History, event: Unmet) -> bool:
     """Whether a list lacks some of what it should have, all of it older than the copy that was skipped."""
     both = lists_in(event)
     if both is None or not set(map(str, both[1])) < set(map(str, both[0])):

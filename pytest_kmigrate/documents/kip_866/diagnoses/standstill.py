@@ -19,8 +19,9 @@ from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind, Recorded
-from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped
+from pytest_kmigrate.model.event import EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeReconfigured, NodeStarted, NodeStopped
 from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
@@ -83,9 +84,9 @@ def _explains(history: History, verdict: Verdict, is_last: Callable[[str], bool]
     return bool(moments) and all(lines and is_last(lines[-1]) for lines in logged)
 
 
-def _claims_nothing(history: History, event: Event) -> bool:
+def _claims_nothing(history: History, event: Recorded[ExpectationEnded]) -> bool:
     log = log_of(history, active_at(history, event.at_ns))
-    is_about = str(event.data.get("name")) in ("who holds /controller", "brokers that know what the successor made")
+    is_about = event.what.name in ("who holds /controller", "brokers that know what the successor made")
     return is_about and _LOST_POLL in log and _RECOVERED not in log.rpartition(_LOST_POLL)[2]
 
 
@@ -139,24 +140,20 @@ def standing_still_at(history: History, at_ns: int) -> str | None:
 def _gave_up(history: History, at_ns: int) -> set[str]:
     """The controllers that ended as they are meant to when they cannot copy, so that another one begins again."""
     last = {event.node: event for event in history.of(*_OF_NODES) if event.at_ns <= at_ns}
-    deaths = [event for event in last.values() if event.kind is EventKind.NODE_DIED]
-    return {str(event.node) for event in deaths if ABORTED_COPY in str(event.data.get("said"))}
+    deaths = [event for event in last.values() if is_a(event, NodeDied)]
+    return {str(event.node) for event in deaths if ABORTED_COPY in event.what.said}
 
 
 def _is_complete(history: History, at_ns: int, controllers: list[str], ended: Collection[str]) -> bool:
     """Every node but those is up, and every controller runs the release under test with the flag of the migration."""
     seen = [event for event in history.of(*_OF_NODES) if event.at_ns <= at_ns and event.node not in ended]
     last = {event.node: event.kind for event in seen}
-    releases = {event.node: event.data.get("kafka") for event in seen if event.kind is EventKind.NODE_STARTED}
-    flags = {event.node: changed[MIGRATION_FLAG] for event in seen if MIGRATION_FLAG in (changed := _changed(event))}
+    releases = {event.node: event.what.kafka for event in seen if is_a(event, NodeStarted)}
+    changes = [(event.node, event.what.changed) for event in seen if is_a(event, NodeReconfigured)]
+    flags = {node: changed[MIGRATION_FLAG] for node, changed in changes if MIGRATION_FLAG in changed}
     left = [each for each in controllers if each not in ended]
     is_set = all(flags.get(each) == "true" and releases.get(each) == history.header.release for each in left)
     return is_set and all(kind in _UP for kind in last.values())
-
-
-def _changed(event: Event) -> Mapping[str, object]:
-    changed = event.data.get("changed")
-    return changed if isinstance(changed, Mapping) else {}
 
 
 def _last_of(history: History, at_ns: int) -> dict[str, ZnodeChange]:

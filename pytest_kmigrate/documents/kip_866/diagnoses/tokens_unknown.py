@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 
 from pytest_kmigrate.checkers.controllers.lives import roles
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import after_last, log_of
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.topology import Role
@@ -24,15 +23,15 @@ def brokers_were_not_notified_of_tokens(history: History, verdict: Verdict) -> b
     return all_unmet(history, verdict, lambda event: _has_old_tokens(history, event))
 
 
-def _has_old_tokens(history: History, event: Event) -> bool:
+def _has_old_tokens(history: History, event: Unmet) -> bool:
     brokers = _brokers_with_others(history, event)
     return bool(brokers) and all(_was_not_notified(history, broker, event.at_ns) for broker in brokers)
 
 
-def _brokers_with_others(history: History, event: Event) -> set[str]:
+def _brokers_with_others(history: History, event: Unmet) -> set[str]:
     """The brokers whose tokens are not those that ZooKeeper holds; none where something else was expected."""
     held = [image.delegation_tokens for image in history.images.values() if image.source == "zookeeper"]
-    expected, observed = event.data.get("expected"), event.data.get("observed")
+    expected, observed = event.what.expected, event.what.observed
     if isinstance(expected, Mapping) and isinstance(observed, Mapping):
         is_held = any({each: token.get("expires_ms") for each, token in tokens.items()} == expected for tokens in held)
         return _with_other_expiries(expected, observed) if is_held else set()
@@ -66,5 +65,5 @@ def _was_not_notified(history: History, broker: str, at_ns: int) -> bool:
     starts = [each for each in history.of(NodeStarted) if each.node == broker and each.at_ns < at_ns]
     log = log_of(history, broker)
     has_started = re.search(_STARTED, log) is not None
-    in_zookeeper_mode = bool(starts) and starts[-1].data.get("mode") == "zookeeper"
+    in_zookeeper_mode = bool(starts) and starts[-1].what.mode == "zookeeper"
     return in_zookeeper_mode and has_started and _NOTIFIED not in after_last(_STARTED, log)

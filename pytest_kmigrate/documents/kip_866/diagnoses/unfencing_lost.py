@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lacking_members
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, lacking_members
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -51,6 +50,6 @@ def _left_fenced(log: str) -> Iterator[int]:
     yield from undone
 
 
-def _lacks_only(event: Event, brokers: set[int]) -> bool:
+def _lacks_only(event: Unmet, brokers: set[int]) -> bool:
     lacking = lacking_members(event)
     return lacking is not None and set[object]().union(*lacking) == brokers

@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.metadata.wrong import Wrong
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims, position_set
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.model.document import Window
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
@@ -46,9 +46,9 @@ def unwritten(history: History) -> list[Window]:
 
 def _made_ns(history: History, before_ns: int, written_ns: int) -> int:
     """When a write was made: the first one that was seen since a fault began may be older than the fault."""
-    healed = {each.data["fault_id"]: each.at_ns for each in history.of(FaultHealed)}
+    healed = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
     applied = [each for each in history.of(FaultApplied) if before_ns < each.at_ns <= written_ns]
-    ended = [(each.at_ns, healed.get(each.data["fault_id"], written_ns)) for each in applied]
+    ended = [(each.at_ns, healed.get(each.what.fault_id, written_ns)) for each in applied]
     return min([began for began, end in ended if written_ns <= end + _SEEN_WITHIN_NS], default=written_ns)
 
 
@@ -79,13 +79,13 @@ def are_within(history: History, subjects: Iterable[object], windows: Iterable[W
     last: dict[object, int] = {}
     for event in history.of(MetadataChanged):
         if not has_failed(event):
-            last[event.data.get("subject")] = changed_ns(event)
+            last[event.what.subject] = changed_ns(event)
     spans = list(windows)
     times = [last[each] for each in subjects if each in last]
     return all(any(each.from_ns <= at_ns <= each.to_ns for each in spans) for at_ns in times)
 
 
-def loaded_and_synced(history: History, written: Transaction, *changes: Event) -> bool:
+def loaded_and_synced(history: History, written: Transaction, *changes: Recorded[MetadataChanged]) -> bool:
     """Whether a transaction belongs to the sync of a controller that took over, after it had loaded the changes.
 
     It was started after they were acknowledged, or has them from the checkpoint that it was started from.
@@ -107,8 +107,8 @@ def _is_of_the_sync(history: History, claim: Claimed, written: Transaction) -> b
     return len(set(until) - {None}) <= 1 and written.at_ns <= begun.at_ns + _SYNC_NS
 
 
-def _has_loaded(start: Event, change: Event, claim: Claimed) -> bool:
-    is_of_checkpoint = bool(start.data.get("inherited")) and bool(change.data.get("inherited"))
+def _has_loaded(start: Recorded[NodeStarted], change: Recorded[MetadataChanged], claim: Claimed) -> bool:
+    is_of_checkpoint = bool(start.what.inherited) and bool(change.what.inherited)
     return change.at_ns < claim.transaction.at_ns and (is_of_checkpoint or change.at_ns < start.at_ns)
 
 

@@ -76,9 +76,9 @@ def _of_topics_ns(history: History, wrong: Wrong, label: str) -> list[int]:
     there with its partitions.
     """
     acknowledged = {
-        (each.data["change"], each.data["subject"]): changed_ns(each)
+        (each.what.change, each.what.subject): changed_ns(each)
         for each in history.of(MetadataChanged)
-        if each.data["outcome"] == "ok"
+        if each.what.outcome == "ok"
     }
     causes = [_cause(history, wrong, label, *place) for place in wrong.places]
     is_all = all(each in acknowledged for each in causes)
@@ -102,7 +102,7 @@ def _are_of_the_end(history: History, wrong: Wrong) -> bool:
     Something that was changed in this dual write before is there, and nothing that was changed after it.
     """
     starts_ns = life_starts_ns(history)
-    dual = [event.at_ns for event in history.states(PHASE) if event.data.get("state") == Phase.HYBRID.name]
+    dual = [event.at_ns for event in history.states(PHASE) if event.what.state == Phase.HYBRID.name]
     for label, lost in wrong.lost.items():
         taken = snapshot(history, label)
         now = life_at(starts_ns, taken.at_ns) if taken else 0
@@ -120,6 +120,6 @@ def _are_of_the_end(history: History, wrong: Wrong) -> bool:
 def _expired_ns(history: History) -> list[int]:
     """When the session of a KRaft controller was expired."""
     began = history.of(FaultBegan)
-    expiries = {each.data["fault_id"] for each in began if str(each.data["fault"]).startswith("expire-session(")}
-    applied = [each for each in history.of(FaultApplied) if each.data["fault_id"] in expiries]
+    expiries = {each.what.fault_id for each in began if each.what.fault.startswith("expire-session(")}
+    applied = [each for each in history.of(FaultApplied) if each.what.fault_id in expiries]
     return [each.at_ns for each in applied if any(node.startswith("controller-") for node in targets_of(each))]

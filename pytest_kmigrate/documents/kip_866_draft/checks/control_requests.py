@@ -7,7 +7,7 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.events.workloads import ControlRequestReceived
 from pytest_kmigrate.model.history import History
@@ -49,44 +49,44 @@ def control_requests_are_those_of_the_draft(history: History) -> Verdict:
             _judge_zookeeper(history, rows, event)
             continue
         _judge_sender(history, rows, event)
-        with_id |= {str(event.data["request"])} if _named(event) is not None else set()
+        with_id |= {event.what.request} if _named(event) is not None else set()
     if with_id == set(_VERSIONS):
         rows.looked_at(_ALL)
     text = f"{counted(len(received), 'control request')} received, each as the draft has it"
     return rows.verdict(text, "no stub broker received a control request of a version that has the id")
 
 
-def _judge_layout(history: History, rows: ByRequirement, event: Event) -> None:
-    row, version = _VERSIONS[str(event.data["request"])]
-    if int(str(event.data["version"])) < version:
+def _judge_layout(history: History, rows: ByRequirement, event: Recorded[ControlRequestReceived]) -> None:
+    row, version = _VERSIONS[event.what.request]
+    if event.what.version < version:
         return
-    if _named(event) is not None and not event.data["unread_bytes"]:
+    if _named(event) is not None and not event.what.unread_bytes:
         rows.looked_at(row)
         return
-    follows = "a boolean follows" if event.data["is_kraft"] is not None else "nothing new follows"
-    observed = f"{follows} ControllerId in version {event.data['version']}"
+    follows = "a boolean follows" if event.what.is_kraft is not None else "nothing new follows"
+    observed = f"{follows} ControllerId in version {event.what.version}"
     rows.violated(row, _violation(history, event, observed, f"{_FIELD}, four bytes, follows ControllerId"))
 
 
-def _judge_zookeeper(history: History, rows: ByRequirement, event: Event) -> None:
+def _judge_zookeeper(history: History, rows: ByRequirement, event: Recorded[ControlRequestReceived]) -> None:
     named = _named(event)
     if named is None or named == _NONE:
         rows.looked_at(_ONLY_KRAFT)
         return
-    observed = f"broker-{event.data['controller_id']} set it to {named}"
+    observed = f"broker-{event.what.controller_id} set it to {named}"
     rows.violated(_ONLY_KRAFT, _violation(history, event, observed, f"only KRaft controllers set {_FIELD}"))
 
 
-def _judge_sender(history: History, rows: ByRequirement, event: Event) -> None:
-    named, controller = _named(event), event.data["controller_id"]
+def _judge_sender(history: History, rows: ByRequirement, event: Recorded[ControlRequestReceived]) -> None:
+    named, controller = _named(event), event.what.controller_id
     if controller == _NONE:
         rows.looked_at(_MINUS_ONE)
     else:
-        observed = f"ControllerId is {controller} in {event.data['request']}"
+        observed = f"ControllerId is {controller} in {event.what.request}"
         rows.violated(_MINUS_ONE, _violation(history, event, observed, "ControllerId of a KRaft controller is -1"))
     if named is None:
-        observed = f"{event.data['request']} of controller-{controller} has none"
-        for row in (_ONLY_KRAFT, _ALL, *([_LEARNT] if event.data["request"] == "UpdateMetadata" else [])):
+        observed = f"{event.what.request} of controller-{controller} has none"
+        for row in (_ONLY_KRAFT, _ALL, *([_LEARNT] if event.what.request == "UpdateMetadata" else [])):
             rows.violated(row, _violation(history, event, observed, f"KRaft controllers set {_FIELD}"))
     elif f"controller-{named}" in _possible(history, event):
         rows.looked_at(_ONLY_KRAFT)
@@ -101,20 +101,19 @@ def _possible(history: History, event: Event) -> set[str]:
     active = history.of(ActiveControllerChanged)
     near = [each for each in active if abs(each.at_ns - event.at_ns) <= _FOLLOWS_NS]
     former = [each for each in active if each.at_ns < event.at_ns - _FOLLOWS_NS]
-    return {str(each.data["controller"]) for each in (*near, *former[-1:])}
+    return {str(each.what.controller) for each in (*near, *former[-1:])}
 
 
-def _is_of_kraft(history: History, event: Event) -> bool:
+def _is_of_kraft(history: History, event: Recorded[ControlRequestReceived]) -> bool:
     named = _named(event)
-    if named is not None and event.data["controller_id"] == _NONE:
+    if named is not None and event.what.controller_id == _NONE:
         return named != _NONE
-    return event.data["controller_id"] in controller_ids(history)
+    return event.what.controller_id in controller_ids(history)
 
 
-def _named(event: Event) -> int | None:
+def _named(event: Recorded[ControlRequestReceived]) -> int | None:
     """The id of a KRaft controller in the request; None: it has no such field, as in all folders of 0.1."""
-    named = event.data.get("kraft_controller_id")
-    return named if isinstance(named, int) else None
+    return event.what.kraft_controller_id
 
 
 def _violation(history: History, event: Event, observed: str, expected: str) -> Violation:

@@ -96,7 +96,7 @@ def _judge_leaders(history: History, rows: ByRequirement, by_kraft: Sequence[Zno
 
 def _changed(history: History) -> Iterator[tuple[Event, int]]:
     """When a test put content into the znode that has another isKRaft, or none; and when it put in what came next."""
-    put = [each for each in history.of(FaultBegan) if each.data.get("fault") == _TAMPERED]
+    put = [each for each in history.of(FaultBegan) if each.what.fault == _TAMPERED]
     ends = [*(each.at_ns for each in put[1:]), history.end_ns] if put else []
     for event, to_ns in zip(put, ends, strict=True):
         before = [each for each in history.znodes if _is_of(each) and each.at_ns < event.at_ns]

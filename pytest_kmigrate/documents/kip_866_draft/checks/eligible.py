@@ -1,11 +1,10 @@
 """Which brokers and controllers are eligible for the migration at an instant, by how they were started."""
 
-from collections.abc import Mapping
-
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import EventKind, is_a
+from pytest_kmigrate.model.events.nodes import NodeReconfigured, NodeStarted
 from pytest_kmigrate.model.history import History
 
 _AWAY = (EventKind.NODE_STOPPED, EventKind.NODE_DIED)
@@ -26,10 +25,9 @@ def ineligible_controllers(history: History, at_ns: int) -> int:
         node = str(event.node)
         if event.at_ns > at_ns or node not in controllers:
             continue
-        changed = event.data.get("changed")
-        if event.kind is EventKind.NODE_RECONFIGURED and isinstance(changed, Mapping) and MIGRATION_FLAG in changed:
-            flags[node] = changed[MIGRATION_FLAG] == "true"
-        elif event.kind is EventKind.NODE_STARTED:
+        if is_a(event, NodeReconfigured) and MIGRATION_FLAG in event.what.changed:
+            flags[node] = event.what.changed[MIGRATION_FLAG] == "true"
+        elif is_a(event, NodeStarted):
             eligible[node] = flags.get(node, False)
         elif event.kind in _AWAY:
             eligible[node] = False

@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import Started, last_start
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
 from pytest_kmigrate.model.events.nodes import NodeReconfigured, RequestsReported
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -34,7 +34,7 @@ def readiness_is_that_of_the_draft(history: History) -> Verdict:
     rows = ByRequirement("readiness_is_that_of_the_draft", _VERSION, _VALUES, _CONTROLLERS)
     answers = history.of(RequestsReported)
     for event in answers:
-        node, sent = last_start(history, event), _sent(event)
+        node, sent = last_start(history, event), event.what.readiness
         if node is not None and node.role == "broker":
             _judge_broker(history, rows, event, node)
         elif node is not None and node.role == "controller" and sent is not None:
@@ -44,15 +44,9 @@ def readiness_is_that_of_the_draft(history: History) -> Verdict:
     return rows.verdict(text, "no node was asked at its start")
 
 
-def _sent(event: Event) -> Mapping[str, int | None] | None:
-    """By version, the number in the field; None: the folder does not hold it."""
-    sent = event.data.get("readiness")
-    return sent if isinstance(sent, Mapping) else None
-
-
-def _judge_broker(history: History, rows: ByRequirement, event: Event, node: Started) -> None:
-    sent = _sent(event) or {}
-    if event.data.get("is_ready_to_migrate") is True or any(each is not None for each in sent.values()):
+def _judge_broker(history: History, rows: ByRequirement, event: Recorded[RequestsReported], node: Started) -> None:
+    sent = event.what.readiness or {}
+    if event.what.is_ready_to_migrate is True or any(each is not None for each in sent.values()):
         _violate(history, rows, _CONTROLLERS, event, f"only controllers send {_FIELD}", f"{node} sends it")
     else:
         rows.looked_at(_CONTROLLERS)
@@ -89,8 +83,8 @@ def _has_zookeeper(history: History, at: Event) -> bool:
     """Whether the node was last configured with the address of ZooKeeper."""
     found = False
     for event in history.of(NodeReconfigured):
-        changed = event.data.get("changed")
-        if event.node == at.node and event.seq < at.seq and isinstance(changed, Mapping):
+        changed = event.what.changed
+        if event.node == at.node and event.seq < at.seq:
             found = changed.get("zookeeper.connect") is not None if "zookeeper.connect" in changed else found
     return found
 

@@ -1,12 +1,12 @@
 """Check of registrations as a stub controller receives them: ZkMigrationReady is 1, and one level is supported."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.workloads import RegistrationReceived
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -33,14 +33,13 @@ def registrations_are_those_of_the_draft(history: History) -> Verdict:
     return rows.verdict(text, "no stub controller received a registration")
 
 
-def _wrong(event: Event) -> Sequence[str]:
-    broker, ready, flag = (event.data.get(key) for key in ("broker", "readiness", "is_migrating"))
-    levels = event.data.get("levels")
-    level = levels.get(_FEATURE) if isinstance(levels, Mapping) else None
+def _wrong(event: Recorded[RegistrationReceived]) -> Sequence[str]:
+    broker, ready, flag = event.what.broker, event.what.readiness, event.what.is_migrating
+    level = event.what.levels.get(_FEATURE)
     found = []
     if ready != _READY:
         sent = f"isMigratingZkBroker {str(flag).lower()}" if flag is not None else f"{_FIELD} {ready}"
         found.append(f"broker-{broker} sends {sent}")
-    if not isinstance(level, list | tuple) or level[0] != level[1]:
+    if level is None or level[0] != level[1]:
         found.append(f"broker-{broker} supports {_FEATURE} {level}")
     return found

@@ -119,7 +119,7 @@ def _is_written(history: History, phase: Phase) -> bool:
 
 
 def _judge_quiet(history: History, rows: ByRequirement) -> None:
-    finalized = [each for each in history.states(PHASE) if each.data.get("state") == Phase.FINALIZED.name]
+    finalized = [each for each in history.states(PHASE) if each.what.state == Phase.FINALIZED.name]
     for change in history.znodes if finalized else ():
         if change.path == MIGRATION and change.at_ns > finalized[0].at_ns + _ENDED_NS and change.data is not None:
             late = span(change.at_ns - finalized[0].at_ns)

@@ -52,7 +52,7 @@ def _asked(history: History) -> Iterator[tuple[list[Sample], list[Sample]]]:
 
 def _is_too_old(history: History, sample: Sample) -> bool:
     started = [e for e in history.of(NodeStarted) if e.node == sample.node and e.at_ns <= sample.at_ns]
-    return bool(started) and is_before(str(started[-1].data["kafka"]), _FIRST_TO_MIGRATE)
+    return bool(started) and is_before(started[-1].what.kafka, _FIRST_TO_MIGRATE)
 
 
 def _judge(history: History, rows: ByRequirement, samples: Sequence[Sample], who: str, due: int | None) -> None:

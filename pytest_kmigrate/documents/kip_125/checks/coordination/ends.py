@@ -16,14 +16,14 @@ def members_end_only_when_asked(history: History) -> Verdict:
     ends = history.of(MemberEnded)
     if not ends:
         return inconclusive(name, Kind.VACUOUS, "no member ended")
-    died = [each for each in ends if each.data["how"] == "died"]
+    died = [each for each in ends if each.what.how == "died"]
     if not died:
         return conforms(name, f"{counted(len(ends), 'member')} ended, each as it was asked to")
     found = [
         timed_violation(
             history,
-            f"{each.data['member']} ends when it is asked to, with status 0",
-            f"it ended with status {each.data['status']}; it wrote {each.data['said']!r}",
+            f"{each.what.member} ends when it is asked to, with status 0",
+            f"it ended with status {each.what.status}; it wrote {each.what.said!r}",
             each.at_ns,
         )
         for each in died

@@ -14,8 +14,16 @@ from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.events.members import MemberGauges, MemberPaused, ZnodeWritten
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.members import (
+    MemberAssigned,
+    MemberGauges,
+    MemberMode,
+    MemberOwns,
+    MemberPaused,
+    MemberReleased,
+    ZnodeWritten,
+)
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -74,9 +82,8 @@ def gauges_show_what_members_do(history: History) -> Verdict:
     return rows.verdict(text, "no member with migration reported gauges")
 
 
-def _names(history: History, rows: ByRequirement, life: Life, event: Event) -> None:
-    gauges = event.data["gauges"]
-    assert isinstance(gauges, dict), "gauges are recorded by name"
+def _names(history: History, rows: ByRequirement, life: Life, event: Recorded[MemberGauges]) -> None:
+    gauges = event.what.gauges
     found = {
         _ACTIVE_NAME: ACTIVE in gauges and gauges[ACTIVE] in (0, 1),
         _KAFKA_NAME: [
@@ -123,8 +130,8 @@ def _compared(history: History, life: Life, gauges: dict[str, float], at_ns: int
 
 def _quiet_spans(history: History) -> list[tuple[int, int]]:
     """From a change to just before the next one, or before the members end, if they are not close to one another."""
-    kinds = (EventKind.MEMBER_MODE, EventKind.MEMBER_ASSIGNED, EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED)
-    moved = sorted(happened_ns(event) for event in history.of(*kinds))
+    changes = [*history.of(MemberMode), *history.of(MemberAssigned, MemberOwns, MemberReleased)]
+    moved = sorted(happened_ns(event) for event in changes)
     if history.of(MemberPaused):
         return []
     moved = [0, *moved]
@@ -138,5 +145,4 @@ def _gauges_in(history: History, client: int, since_ns: int, at_ns: int) -> dict
     """What a member reported last in a span; nothing of one that the machine did not let do anything in it."""
     reports = (event for event in history.of(MemberGauges) if client_of(event) == client)
     mine = [event for event in reports if since_ns <= happened_ns(event) <= at_ns]
-    found = mine[-1].data["gauges"] if mine else {}
-    return dict(found) if isinstance(found, dict) else {}
+    return dict(mine[-1].what.gauges) if mine else {}

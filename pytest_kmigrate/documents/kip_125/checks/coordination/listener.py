@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -12,7 +13,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.members import MemberAssigned, MemberReported
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind
@@ -35,7 +36,7 @@ class _Call:
 
 
 def _has_listeners(history: History) -> bool:
-    return any(event.data["what"] == _STARTING for event in history.of(MemberReported))
+    return any(event.what.what == _STARTING for event in history.of(MemberReported))
 
 
 @checker(_RELEASE, _START, in_every_run=_has_listeners)
@@ -140,22 +141,21 @@ def _owned_next(history: History, client: int, at_ns: int) -> set[Partition]:
 def _assigned_near(history: History, client: int, at_ns: int) -> list[set[Partition]]:
     """What Kafka had assigned to a member at about this time, and what it assigned next."""
     mine = [event for event in history.of(MemberAssigned) if client_of(event) == client]
-    assigned = [event for event in mine if event.data["what"] == "assigned" and happened_ns(event) <= at_ns + _NEAR_NS]
+    assigned = [event for event in mine if event.what.what == "assigned" and happened_ns(event) <= at_ns + _NEAR_NS]
     return [set(partitions_of(event)) for event in assigned[-2:]] or [set()]
 
 
 def _calls(history: History) -> dict[int, list[_Call]]:
     found: dict[int, list[_Call]] = defaultdict(list)
     for event in history.of(MemberReported):
-        if event.data["what"] == _STARTING:
+        if event.what.what == _STARTING:
             call = _Call(client_of(event), happened_ns(event), _threads(event))
             found[call.client].append(call)
     return found
 
 
-def _threads(event: Event) -> dict[Partition, str]:
-    content = event.data["content"]
-    assert isinstance(content, Mapping), "a line of a member has keys"
+def _threads(event: Recorded[MemberReported]) -> dict[Partition, str]:
+    content: Mapping[str, Any] = event.what.content
     topics: Mapping[str, Mapping[str, str]] = content.get("assignment") or {}
     return {(topic, int(number)): thread for topic, those in topics.items() for number, thread in those.items()}
 
@@ -163,8 +163,8 @@ def _threads(event: Event) -> dict[Partition, str]:
 def _releases(history: History) -> dict[int, list[tuple[int, set[Partition]]]]:
     found: dict[int, list[tuple[int, set[Partition]]]] = defaultdict(list)
     for event in history.of(MemberReported):
-        content = event.data["content"]
-        if event.data["what"] == _RELEASING and isinstance(content, Mapping):
+        content: Mapping[str, Any] = event.what.content
+        if event.what.what == _RELEASING:
             listed = {(str(each["topic"]), int(each["partition"])) for each in content["partitions"]}
             found[client_of(event)].append((happened_ns(event), listed))
     return found

@@ -12,8 +12,8 @@ from pytest_kmigrate.documents.kip_125.evidence.committing import members_of, un
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
 from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind, Recorded
-from pytest_kmigrate.model.events.members import GroupDescribed, MemberPaused
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.members import GroupDescribed, MemberAssigned, MemberOwns, MemberPaused
 from pytest_kmigrate.model.events.nodes import NodePaused, NodeStopped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
@@ -38,7 +38,7 @@ def kafka_members_are_the_connectors(history: History) -> Verdict:
     assigned twice. What a connector reports as assigned to it is what the coordinator describes, or soon will be.
     """
     rows = ByRequirement("kafka_members_are_the_connectors", *_ROWS)
-    described = [event for event in history.of(GroupDescribed) if event.data["state"] == "STABLE"]
+    described = [event for event in history.of(GroupDescribed) if event.what.state == "STABLE"]
     count = 0
     for event in described:
         known = [each for each in lives(history).values() if each.began_ns < event.at_ns]
@@ -49,13 +49,13 @@ def kafka_members_are_the_connectors(history: History) -> Verdict:
     return rows.verdict(text, "the group was never described while it was stable")
 
 
-def _judge(history: History, rows: ByRequirement, event: Event, known: list[Life]) -> None:
+def _judge(history: History, rows: ByRequirement, event: Recorded[GroupDescribed], known: list[Life]) -> None:
     described = members_of(event)
     alive = [each for each in known if event.at_ns < each.ended_ns]
     # The coordinator keeps a member that crashed until its session is over.
     crashed = {each.consumer_id for each in known if each.ended_ns <= event.at_ns and each.how != "stopped"}
     members = {client: those for client, those in described.items() if client not in crashed}
-    asked_ns = int(str(event.data.get("asked_ns", event.at_ns)))
+    asked_ns = event.what.asked_ns
     has_joined = [each for each in alive if _has_joined(history, each, asked_ns)]
     connectors = {each.consumer_id for each in has_joined if each.is_migrating}
     plain = {each.consumer_id for each in has_joined if not each.is_of_zookeeper}
@@ -101,14 +101,14 @@ def _informed(history: History, rows: ByRequirement, described: Sequence[Recorde
                 rows.violated(_LISTENER, timed_violation(history, expected, observed, later[0].at_ns))
 
 
-def _same(one: Event, other: Event, life: Life) -> bool:
+def _same(one: Recorded[GroupDescribed], other: Recorded[GroupDescribed], life: Life) -> bool:
     return list(members_of(one)[life.consumer_id]) == list(members_of(other)[life.consumer_id])
 
 
 def _has_joined(history: History, life: Life, at_ns: int) -> bool:
     """Whether a member had joined Kafka's group: that takes a moment after it was constructed."""
-    kinds = (EventKind.MEMBER_ASSIGNED,) if life.is_migrating else (EventKind.MEMBER_OWNS,)
-    reported = any(client_of(event) == life.client and happened_ns(event) < at_ns for event in history.of(*kinds))
+    joined = history.of(MemberAssigned) if life.is_migrating else history.of(MemberOwns)
+    reported = any(client_of(event) == life.client and happened_ns(event) < at_ns for event in joined)
     return reported or life.began_ns + _JOINED_NS < at_ns
 
 
@@ -121,7 +121,7 @@ def commits_are_those_of_members(history: History) -> Verdict:
     out.
     """
     rows = ByRequirement("commits_are_those_of_members", _COMMIT)
-    stood_still = {event.data["member"] for event in history.of(MemberPaused)}
+    stood_still = {event.what.member for event in history.of(MemberPaused)}
     known = lives(history).values()
     migrating = {each.client for each in known if each.is_migrating and each.member not in stood_still}
     commits = history.operations.of(OperationKind.COMMIT)

@@ -22,13 +22,14 @@ from pytest_kmigrate.documents.kip_125.evidence.modes import (
 from pytest_kmigrate.documents.kip_125.evidence.outages import stood_still
 from pytest_kmigrate.documents.kip_125.kinds import NAME
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.members import (
+    MemberAssigned,
     MemberEnded,
     MemberMode,
     MemberOwns,
     MemberPaused,
     MemberReleased,
+    MemberStarted,
     ZnodeWritten,
 )
 from pytest_kmigrate.model.history import History
@@ -111,7 +112,7 @@ def _missed(
 def _strays(history: History, rows: ByRequirement, known: dict[int, Life], found: list[Change]) -> None:
     """Each report of a mode that neither the node nor the members registered then allow."""
     for event in history.of(MemberMode):
-        life, at_ns, mode = known.get(client_of(event)), happened_ns(event), str(event.data["mode"])
+        life, at_ns, mode = known.get(client_of(event)), happened_ns(event), event.what.mode
         is_asked = life is not None and life.is_migrating and at_ns <= min(life.left_ns, horizon_ns(history))
         if life is None or not is_asked or mode in may_follow(history, life, at_ns):
             continue
@@ -159,7 +160,7 @@ def _late(history: History, known: dict[int, Life], change: Change, at_most_s: f
     events = [
         happened_ns(event) - change.at_ns
         for event in history.of(MemberMode)
-        if change.at_ns < happened_ns(event) <= looked_ns and event.data["mode"] == change.must_be
+        if change.at_ns < happened_ns(event) <= looked_ns and event.what.mode == change.must_be
     ]
     return late, max(events, default=0)
 
@@ -221,13 +222,13 @@ def _readers(history: History, at_ns: int) -> dict[Partition, set[int]]:
 
 
 def _is_quiet(history: History, at_ns: int) -> bool:
-    kinds = (EventKind.MEMBER_ASSIGNED, EventKind.MEMBER_STARTED, EventKind.MEMBER_ENDED, EventKind.MEMBER_MODE)
     since_ns = at_ns - int(_SETTLED_S * 1e9)
     paused = history.of(MemberPaused)
     written = any(since_ns <= event.at_ns < at_ns for event in history.of(ZnodeWritten))
     if paused or written or _is_leaving(history, since_ns, at_ns):
         return False
-    return not any(since_ns <= happened_ns(event) <= at_ns for event in history.of(*kinds))
+    changes = [*history.of(MemberAssigned, MemberStarted, MemberEnded), *history.of(MemberMode)]
+    return not any(since_ns <= happened_ns(event) <= at_ns for event in changes)
 
 
 def _is_leaving(history: History, since_ns: int, at_ns: int) -> bool:
@@ -236,7 +237,7 @@ def _is_leaving(history: History, since_ns: int, at_ns: int) -> bool:
     giving_up = {client_of(event) for event in released if since_ns <= happened_ns(event) <= at_ns}
     until_ns = at_ns + int(_LEAVES_WITHIN_S * 1e9)
     return any(
-        event.data["how"] == "stopped" and client_of(event) in giving_up and at_ns < happened_ns(event) <= until_ns
+        event.what.how == "stopped" and client_of(event) in giving_up and at_ns < happened_ns(event) <= until_ns
         for event in history.of(MemberEnded)
     )
 
@@ -245,7 +246,7 @@ def _claims(history: History, rows: ByRequirement) -> None:
     """Each partition that a member with migration claims by Kafka's word is in its assignment then."""
     migrating = {each.client for each in lives(history).values() if each.is_migrating}
     for event in history.of(MemberOwns):
-        if event.data["source"] != KAFKA or client_of(event) not in migrating:
+        if event.what.source != KAFKA or client_of(event) not in migrating:
             continue
         rows.looked_at(_LISTENER)
         at_ns = happened_ns(event)

@@ -62,8 +62,8 @@ def _is_taken(history: History, life: Life, before: Span, at_ns: int) -> bool:
         return False
     mine = [event for event in history.of(MemberAssigned) if client_of(event) == life.client]
     decided = [event for event in mine if before.began_ns < happened_ns(event) <= before.ended_ns]
-    paused = [event for event in history.of(MemberPaused) if event.data["member"] == life.member]
+    paused = [event for event in history.of(MemberPaused) if event.what.member == life.member]
     stood_still = any(before.began_ns < event.at_ns <= before.ended_ns for event in paused)
-    if not decided or stood_still or any(event.data["what"] == "lost" for event in decided):
+    if not decided or stood_still or any(event.what.what == "lost" for event in decided):
         return False
-    return decided[-1].data["what"] == "revoked" or before.partition not in partitions_of(decided[-1])
+    return decided[-1].what.what == "revoked" or before.partition not in partitions_of(decided[-1])

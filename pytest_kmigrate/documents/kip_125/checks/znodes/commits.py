@@ -108,7 +108,7 @@ def _taken(history: History) -> dict[tuple[int, int, int], int]:
 def _begun(history: History) -> set[tuple[int, int, int]]:
     """Client, partition and offset of each beginning of ownership."""
     return {
-        (client_of(event), int(number), int(position))
+        (client_of(event), int(str(number)), int(str(position)))
         for event in history.of(MemberOwns)
-        for _, number, position in event.data["partitions"]  # type: ignore[attr-defined]
+        for _, number, position in event.what.partitions
     }

@@ -114,13 +114,13 @@ def _disturbances(history: History) -> list[Span]:
 
 
 def _faults(history: History) -> Iterable[Span]:
-    targets = {e.data.get("fault_id"): targets_of(e) for e in history.of(FaultApplied)}
-    healed = {e.data.get("fault_id"): e.at_ns + _CALM_NS for e in history.of(FaultHealed)}
+    targets = {e.what.fault_id: targets_of(e) for e in history.of(FaultApplied)}
+    healed = {e.what.fault_id: e.at_ns + _CALM_NS for e in history.of(FaultHealed)}
     for began in history.of(FaultBegan):
-        fault_id = began.data.get("fault_id")
+        fault_id = began.what.fault_id
         hit = targets.get(fault_id, set())
         is_of_brokers = bool(hit) and all(each.startswith("broker-") for each in hit)
-        if not (began.data.get("effect") in _OF_ONE_NODE and is_of_brokers):
+        if not (began.what.effect in _OF_ONE_NODE and is_of_brokers):
             yield began.at_ns, healed.get(fault_id, _NEVER)
 
 
@@ -140,7 +140,7 @@ def _nodes_away(history: History) -> Iterable[Span]:
 def _without_controller(history: History) -> Iterable[Span]:
     since_ns: int | None = None
     for event in history.of(ActiveControllerChanged):
-        if event.data.get("controller") is None:
+        if event.what.controller is None:
             since_ns = event.at_ns if since_ns is None else since_ns
         elif since_ns is not None:
             yield since_ns, event.at_ns + _CALM_NS

@@ -13,7 +13,8 @@ from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.settled import is_inherited
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, is_a
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -84,7 +85,7 @@ def _not_ready(history: History, at_ns: int) -> Iterator[tuple[str, str]]:
 def _last_of_controllers(history: History, at_ns: int) -> dict[str, Event]:
     """The last start or end of each controller until then."""
     events = [each for each in history.of(*_UP, *_DOWN) if each.at_ns <= at_ns]
-    names = {e.node for e in events if e.kind is EventKind.NODE_STARTED and e.data.get("role") == "controller"}
+    names = {e.node for e in events if is_a(e, NodeStarted) and e.what.role == "controller"}
     return {str(each.node): each for each in events if each.node in names}
 
 

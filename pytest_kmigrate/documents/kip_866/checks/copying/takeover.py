@@ -12,7 +12,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event, is_a
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeStarted, NodeStopped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -62,15 +62,16 @@ def takeover_waits_for_every_broker(history: History) -> Verdict:
 
 def _waits(history: History) -> Iterator[_Wait]:
     claims = list(kraft_claims(history))
-    edges = [*history.states(PHASE), *history.events[-1:]]
-    for began, ended in pairwise(edges):
-        if began.data.get("state") != Phase.PREPARING.name:
+    phases, last = history.states(PHASE), [(event, "") for event in history.events[-1:]]
+    edges: list[tuple[Event, str]] = [*((event, event.what.state) for event in phases), *last]
+    for (began, before), (ended, after) in pairwise(edges):
+        if before != Phase.PREPARING.name:
             continue
         claim = next((each for each in claims if began.at_ns <= each.at_ns <= ended.at_ns), None)
         if claim:
             yield _Wait(began.at_ns, claim.at_ns, claim.evidence)
         else:
-            is_over = ended.data.get("state") in (Phase.COPYING.name, Phase.HYBRID.name)
+            is_over = after in (Phase.COPYING.name, Phase.HYBRID.name)
             yield _Wait(began.at_ns, ended.at_ns, f"event {ended.seq}" if is_over else None)
 
 
@@ -90,7 +91,7 @@ def _withstood_ns(history: History, wait: _Wait) -> int:
 def _down(history: History, at_ns: int) -> list[Event]:
     """The ends of the brokers that were down then."""
     last = {event.node: event for event in _starts_and_ends(history) if event.at_ns <= at_ns}
-    return [event for event in last.values() if event.kind is not EventKind.NODE_STARTED]
+    return [event for event in last.values() if not is_a(event, NodeStarted)]
 
 
 def _starts_and_ends(history: History) -> list[Event]:

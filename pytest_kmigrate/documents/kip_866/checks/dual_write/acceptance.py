@@ -13,11 +13,14 @@ from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
-from pytest_kmigrate.model.events.workloads import MetadataChanged
+from pytest_kmigrate.model.event import PHASE, Recorded
+from pytest_kmigrate.model.events.steps import StateChanged
+from pytest_kmigrate.model.events.workloads import MetadataChanged, MetadataWorkloadBegan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND
+
+_Change = Recorded[MetadataChanged]
 
 _ALL_ADMIN = "K866-FWD-all-admin"
 _FEWEST = 2
@@ -76,10 +79,10 @@ def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Ver
     metadata workloads begin with; a test of its own asks for the rarer requests.
     """
     rows = ByRequirement("admin_requests_to_zookeeper_brokers_are_carried_out", _ALL_ADMIN)
-    tried = defaultdict[str, list[Event]](list)
+    tried = defaultdict[str, list[_Change]](list)
     for event in history.of(MetadataChanged):
         if _is_asked_of_zookeeper_brokers(history, event):
-            tried[str(event.data["change"])].append(event)
+            tried[event.what.change].append(event)
     off = {kind for kind, of in tried.items() if _is_switched_off(history, kind, of)}
     for kind, of in sorted(tried.items()):
         if kind not in off and not any(map(_is_ok, of)) and _is_no_accident(of):
@@ -95,12 +98,12 @@ def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Ver
 
 def _kinds_of_workloads(history: History) -> set[str]:
     """The kinds of changes that the run's workloads begin with; a family that cannot be taken along is in none."""
-    begun: list[Any] = [each.data.get("scope") for each in history.of(EventKind.WORKLOAD_BEGAN)]
-    families = {family for scope in begun if isinstance(scope, Mapping) for family in scope.get("families", ())}
+    begun: list[Mapping[str, Any]] = [each.what.scope for each in history.of(MetadataWorkloadBegan)]
+    families = {str(family) for scope in begun for family in scope.get("families", ())}
     return {change for family in families for change in FIRST_ROUND.get(family, ())}
 
 
-def _is_asked_of_zookeeper_brokers(history: History, event: Event) -> bool:
+def _is_asked_of_zookeeper_brokers(history: History, event: _Change) -> bool:
     """Whether a change began in HYBRID, when it could go to brokers in ZooKeeper mode only, and met no fault."""
     at_ns = began_ns(event)
     up = [each for each in brokers_at(history, at_ns) if each.away_ns is None]
@@ -108,22 +111,22 @@ def _is_asked_of_zookeeper_brokers(history: History, event: Event) -> bool:
     return is_hybrid and not faults_during(history, at_ns, event.at_ns)
 
 
-def _is_switched_off(history: History, kind: str, of: list[Event]) -> bool:
+def _is_switched_off(history: History, kind: str, of: list[_Change]) -> bool:
     """Whether the cluster has nothing of the kind: each change was refused for that, and none was ever made."""
-    same = (each for each in history.of(MetadataChanged) if each.data.get("change") == kind)
+    same = (each for each in history.of(MetadataChanged) if each.what.change == kind)
     return {_error(each) for each in of} <= _SWITCHED_OFF and not any(map(_is_ok, same))
 
 
-def _is_no_accident(of: list[Event]) -> bool:
+def _is_no_accident(of: list[_Change]) -> bool:
     """Whether so many changes failed, or by such an error, that another one would fail, too."""
     return len(of) >= _FEWEST or _error(of[0]) in _OF_THE_FAMILY
 
 
-def _tried(history: History, since_ns: int) -> dict[str, list[Event]]:
+def _tried(history: History, since_ns: int) -> dict[str, list[_Change]]:
     """By family that was changed before the copy: the answered changes of quiet times after it."""
     changes = history.of(MetadataChanged)
     before = {family for event in changes if event.at_ns < since_ns and _is_ok(event) for family in families_of(event)}
-    tried = defaultdict[str, list[Event]](list)
+    tried = defaultdict[str, list[_Change]](list)
     for event in changes:
         if _is_of_quiet_time(history, event, since_ns):
             for family in before & families_of(event):
@@ -131,28 +134,28 @@ def _tried(history: History, since_ns: int) -> dict[str, list[Event]]:
     return {family: of for family, of in tried.items() if not (len(of) == 1 and _error(of[0]) in _OF_ONE_THING)}
 
 
-def _error(event: Event) -> str:
+def _error(event: _Change) -> str:
     """The error of a refusal; empty for an accepted change."""
-    return str(event.data.get("error")) if has_failed(event) else ""
+    return event.what.error if has_failed(event) else ""
 
 
-def _is_copied(event: Event) -> bool:
-    return Phase[str(event.data["state"])] >= Phase.HYBRID
+def _is_copied(event: Recorded[StateChanged]) -> bool:
+    return Phase[event.what.state] >= Phase.HYBRID
 
 
-def _is_ok(event: Event) -> bool:
-    return event.data.get("outcome") == "ok"
+def _is_ok(event: _Change) -> bool:
+    return event.what.outcome == "ok"
 
 
-def _is_of_quiet_time(history: History, event: Event, since_ns: int) -> bool:
+def _is_of_quiet_time(history: History, event: _Change, since_ns: int) -> bool:
     """Whether a change was answered that began after the copy and met no fault."""
     is_answered = _is_ok(event) or has_failed(event)
     return is_answered and began_ns(event) >= since_ns and not faults_during(history, began_ns(event), event.at_ns)
 
 
-def _refusal(history: History, what: str, refused: list[Event], how: str) -> Violation:
+def _refusal(history: History, what: str, refused: list[_Change], how: str) -> Violation:
     first = refused[0]
-    errors = ", ".join(sorted({str(event.data.get("error")) for event in refused}))
+    errors = ", ".join(sorted({event.what.error for event in refused}))
     how_ended = "was refused" if all(map(has_failed, refused)) else "was refused or not answered"
     observed = f"each of {len(refused)} {how_ended} ({errors}), first {when(history, first.at_ns)}"
     expected = f"changes of {what} are accepted, {how}"

@@ -98,7 +98,7 @@ def _differences(history: History, pair: Settled) -> list[Difference]:
 
 def _row_of(state: State) -> str:
     """The row of the change that was made of a thing last; "" for a kind that none of these speaks for."""
-    change = str(state.last.data.get("change"))
+    change = state.last.what.change
     if state.family == "configs" and change == "alter-config":
         return _config_row(state.slot[1])
     return _OF_CHANGE.get(change) or _OF_FAMILY.get(state.family, "")
@@ -131,7 +131,7 @@ def _writes(history: History, path: str, from_ns: int | None, to_ns: int) -> int
 def _all_kraft_ns(history: History, pair: Settled) -> int | None:
     """When the brokers' last one is in KRaft mode, before the pair was taken."""
     edges = (each for each in history.states(PHASE) if each.at_ns <= pair.ended_ns)
-    return max((each.at_ns for each in edges if each.data.get("state") == Phase.ALL_KRAFT.name), default=None)
+    return max((each.at_ns for each in edges if each.what.state == Phase.ALL_KRAFT.name), default=None)
 
 
 def _unlike(history: History, pair: Settled, each: Difference) -> Violation:

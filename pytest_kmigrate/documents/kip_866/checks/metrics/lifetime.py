@@ -44,7 +44,7 @@ def migration_metrics_end_with_the_migration(history: History) -> Verdict:
 
 def _after_finalization(history: History) -> Iterator[Sample]:
     """The samples of processes that began as finalization did: they know of no migration but from the log."""
-    finalized = [each.at_ns for each in history.states(PHASE) if each.data.get("state") == Phase.FINALIZED.name]
+    finalized = [each.at_ns for each in history.states(PHASE) if each.what.state == Phase.FINALIZED.name]
     if not finalized:
         return
     over_ns = finalized[-1] + _OVER_NS
@@ -59,7 +59,7 @@ def _after_finalization(history: History) -> Iterator[Sample]:
 
 def _last_ns(history: History, phase: Phase, before_ns: int) -> int:
     edges = (each for each in history.states(PHASE) if each.at_ns < before_ns)
-    return max((each.at_ns for each in edges if each.data.get("state") == phase.name), default=before_ns)
+    return max((each.at_ns for each in edges if each.what.state == phase.name), default=before_ns)
 
 
 def _has_zookeeper_brokers(history: History, sample: Sample) -> bool:

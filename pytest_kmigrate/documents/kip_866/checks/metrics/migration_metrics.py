@@ -124,9 +124,9 @@ class _Outage:
 def _outages(history: History) -> Iterator[_Outage]:
     by_role = roles(history)
     ensemble = {node for node, role in by_role.items() if role == "zookeeper"}
-    healed_ns = {event.data["fault_id"]: event.at_ns for event in history.of(FaultHealed)}
+    healed_ns = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
     for event in history.of(FaultApplied):
-        targets, ended_ns = targets_of(event), healed_ns.get(event.data["fault_id"])
+        targets, ended_ns = targets_of(event), healed_ns.get(event.what.fault_id)
         if not ensemble or not ensemble <= targets or ended_ns is None:
             continue
         began_ns = event.at_ns + _NEAR_NS  # what was under way has ended, and was seen

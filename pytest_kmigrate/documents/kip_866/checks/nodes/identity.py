@@ -11,8 +11,8 @@ from pytest_kmigrate.documents.kip_866.checks.nodes.starts import last_start
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
-from pytest_kmigrate.model.events.nodes import IdentityRead, NodeStarted
+from pytest_kmigrate.model.event import PHASE, Event, EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.nodes import IdentityRead, NodeDied, NodeReady, NodeStarted, NodeStopped, NodeWiped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -51,14 +51,14 @@ def node_identity_stays(history: History) -> Verdict:
     nodes: dict[str, _Seen] = {}
     for event in history.events:
         seen = nodes.setdefault(str(event.node), _Seen())
-        if event.kind is EventKind.NODE_STARTED:
+        if is_a(event, NodeStarted):
             seen.is_starting = seen.has_run = True
-        elif event.kind is EventKind.NODE_WIPED:
+        elif is_a(event, NodeWiped):
             nodes[str(event.node)] = _Seen()
         elif event.kind in (EventKind.NODE_READY, EventKind.NODE_DIED) and seen.is_starting:
             _judge_start(history, rows, event, seen)
             seen.is_starting = False
-        elif event.kind is EventKind.NODE_IDENTITY:
+        elif is_a(event, IdentityRead):
             _judge_change(history, rows, event, seen)
     count = len(history.of(IdentityRead))
     text = f"{_FILE} was read {counted(count, 'time')}, and is as it has to be"
@@ -73,16 +73,15 @@ def _judge_start(history: History, rows: ByRequirement, event: Event, seen: _See
     for version, row in (("0", _V0), ("1", _V1)):
         if not any(each.get("version") == version for each in seen.files.values()):
             continue
-        said = str(event.data.get("said"))
-        if event.kind is EventKind.NODE_READY:
+        said = event.what.said if is_a(event, NodeDied) or is_a(event, NodeStopped) else ""
+        if is_a(event, NodeReady):
             rows.looked_at(row)
         elif _FILE in said:
             _violate(history, rows, row, event, f"{node} starts on version {version} of {_FILE}", f"it died: {said}")
 
 
-def _judge_change(history: History, rows: ByRequirement, event: Event, seen: _Seen) -> None:
-    files = event.data.get("files")
-    now: Files = files if isinstance(files, Mapping) else {}
+def _judge_change(history: History, rows: ByRequirement, event: Recorded[IdentityRead], seen: _Seen) -> None:
+    now = event.what.files
     before, read, has_run = seen.files, seen.read, seen.has_run
     if is_without_a_disk(history, event.node, event.at_ns):
         now = {**before, **now}
@@ -90,9 +89,7 @@ def _judge_change(history: History, rows: ByRequirement, event: Event, seen: _Se
     node = last_start(history, event)
     if read is None or not has_run or node is None or node.role != "broker":
         return
-    finalized_ns = min(
-        (e.at_ns for e in history.states(PHASE) if e.data.get("state") == Phase.FINALIZED.name), default=None
-    )
+    finalized_ns = min((e.at_ns for e in history.states(PHASE) if e.what.state == Phase.FINALIZED.name), default=None)
     if finalized_ns is not None and finalized_ns < event.at_ns:
         _judge_rewriting(history, rows, event, before, now)
     elif _is_migrating(history, event):
@@ -105,7 +102,7 @@ def _judge_change(history: History, rows: ByRequirement, event: Event, seen: _Se
 def _is_migrating(history: History, event: Event) -> bool:
     """Whether controllers had been started, so that a broker may have been given something to do with them."""
     started = history.of(NodeStarted)
-    return any(each.data.get("role") == "controller" and each.seq < event.seq for each in started)
+    return any(each.what.role == "controller" and each.seq < event.seq for each in started)
 
 
 def _judge_rewriting(history: History, rows: ByRequirement, event: Event, before: Files, now: Files) -> None:

@@ -1,7 +1,5 @@
 """Check of what nodes answer to ApiVersions at each start: who is ready to migrate, who accepts control requests."""
 
-from collections.abc import Mapping, Sequence
-
 from pytest_kmigrate.catalogue import is_before
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -9,7 +7,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import Started, last_start
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, Recorded
 from pytest_kmigrate.model.events.nodes import RequestsReported
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -49,12 +47,12 @@ def readiness_is_told_by_controllers_only(history: History) -> Verdict:
     return rows.verdict(text, "no node was asked at its start")
 
 
-def _judge_readiness(history: History, rows: ByRequirement, event: Event, node: Started) -> None:
+def _judge_readiness(history: History, rows: ByRequirement, event: Recorded[RequestsReported], node: Started) -> None:
     is_controller = node.role == "controller"
     if node.role == "combined" or (is_controller and is_before(node.kafka, "3.5.0")):
         return  # KIP-866 has no combined nodes; before 3.5 the field does not exist
     expected = is_controller and node.is_migrating
-    reported = event.data.get("is_ready_to_migrate") is True
+    reported = event.what.is_ready_to_migrate is True
     if reported == expected:
         rows.looked_at(_READY)
         return
@@ -62,11 +60,11 @@ def _judge_readiness(history: History, rows: ByRequirement, event: Event, node: 
     _violate(history, rows, _READY, event, "only controllers with the migration enabled report it", observed)
 
 
-def _judge_requests(history: History, rows: ByRequirement, event: Event, node: Started) -> None:
+def _judge_requests(history: History, rows: ByRequirement, event: Recorded[RequestsReported], node: Started) -> None:
     if not node.is_kraft and is_before(node.kafka, "3.4.0"):
         return
     for number, (name, highest) in _CONTROL.items():
-        versions = _versions(event, number)
+        versions = event.what.requests.get(number, ())
         if node.is_kraft:
             rows.looked_at(_ONLY_ZOOKEEPER)
             if versions:
@@ -76,12 +74,6 @@ def _judge_requests(history: History, rows: ByRequirement, event: Event, node: S
             accepted = f"versions {versions[0]} to {versions[1]}" if versions else "none"
             expected = f"brokers in ZooKeeper mode accept versions 0 to {highest} of {name}"
             _violate(history, rows, _OLD, event, expected, f"{node} accepts {accepted}")
-
-
-def _versions(event: Event, number: str) -> Sequence[int]:
-    requests = event.data.get("requests")
-    versions = requests.get(number) if isinstance(requests, Mapping) else None
-    return [int(each) for each in versions] if isinstance(versions, list | tuple) else ()
 
 
 def _violate(history: History, rows: ByRequirement, row: str, event: Event, expected: str, observed: str) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, is_a
+from pytest_kmigrate.model.events.nodes import NodeReconfigured, NodeStarted
 from pytest_kmigrate.model.history import History
 
 
@@ -42,22 +43,22 @@ def start_at(history: History, node: str, at_ns: int) -> Started | None:
 
 
 def _last_of(history: History, before: Sequence[Event]) -> Started | None:
-    started = next((each for each in reversed(before) if each.kind is EventKind.NODE_STARTED), None)
+    started = next((each for each in reversed(before) if is_a(each, NodeStarted)), None)
     if started is None:
         return None
-    mode = started.data.get("mode")
+    mode = started.what.mode
     flags = [
         changed[MIGRATION_FLAG] == "true"
         for each in before
-        if each.kind is EventKind.NODE_RECONFIGURED and each.seq < started.seq
-        if isinstance(changed := each.data.get("changed"), Mapping) and MIGRATION_FLAG in changed
+        if is_a(each, NodeReconfigured) and each.seq < started.seq
+        if isinstance(changed := each.what.changed, Mapping) and MIGRATION_FLAG in changed
     ]
     # Of nodes that came with a checkpoint the configuration was not observed: there all but KRaft brokers migrate.
     unseen = history.header.inherited_offset >= 0 and mode != "kraft"
     return Started(
         str(started.node),
-        str(started.data.get("role")),
+        started.what.role,
         None if mode is None else str(mode),
-        str(started.data.get("kafka")),
+        started.what.kafka,
         flags[-1] if flags else unseen,
     )

@@ -10,8 +10,8 @@ from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.events.nodes import RequestsReported
+from pytest_kmigrate.model.event import EventKind, is_a
+from pytest_kmigrate.model.events.nodes import NodeStarted, RequestsReported
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Kind, Verdict
@@ -30,7 +30,7 @@ _EDGES = (
 
 
 def _is_reported(history: History) -> bool:
-    return any(event.data.get("is_ready_to_migrate") is True for event in history.of(RequestsReported))
+    return any(event.what.is_ready_to_migrate is True for event in history.of(RequestsReported))
 
 
 @checker(
@@ -67,9 +67,9 @@ def _times(history: History) -> Iterator[tuple[int, int]]:
     ready: dict[str, bool] = {}
     for event, following in pairwise([*history.of(*_EDGES), None]):
         assert event is not None, "only the last one is followed by none"
-        if event.kind is EventKind.NODE_REQUESTS:
-            ready[str(event.node)] = event.data.get("is_ready_to_migrate") is True
-        elif event.kind is EventKind.NODE_STARTED:
+        if is_a(event, RequestsReported):
+            ready[str(event.node)] = event.what.is_ready_to_migrate is True
+        elif is_a(event, NodeStarted):
             ready[str(event.node)] = False
         running = [broker.name for broker in brokers_at(history, event.at_ns) if broker.away_ns is None]
         if running and all(ready.get(name) for name in running):

@@ -68,8 +68,8 @@ def _steps(history: History) -> Iterator[tuple[str, int, int]]:
     """Name, begin and end of each step; one that was never seen to end lasted to the end of the run."""
     ended = history.of(StepEnded)
     for began in history.of(StepBegan):
-        name = str(began.data.get("step"))
-        ends = (each.at_ns for each in ended if each.data.get("step") == name and each.seq > began.seq)
+        name = began.what.step
+        ends = (each.at_ns for each in ended if each.what.step == name and each.seq > began.seq)
         yield name, began.at_ns, next(ends, history.end_ns)
 
 

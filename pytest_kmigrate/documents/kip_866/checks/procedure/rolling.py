@@ -19,7 +19,7 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.shutdowns import (
 )
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, is_a
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
@@ -72,7 +72,7 @@ def _judge_stop(
     history: History, rows: ByRequirement, stop: ControlledStop, led: set[str], due: Sequence[ControlledStop]
 ) -> None:
     name, at_ns = stop.broker.name, stop.event.at_ns
-    if stop.event.data.get("how") == "hung":
+    if stop.event.what.how == "hung":
         observed = f"it was still there {span(took_ns(stop.event))} later, and was killed"
         violation = timed_violation(history, f"{name} ends when it is stopped", observed, at_ns, _event(stop.event))
         rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
@@ -119,9 +119,9 @@ def _starts_in_kraft_mode(history: History) -> Iterator[Event]:
     for event in history.of(NodeStarted):
         others = [each for each in brokers_at(history, event.at_ns) if each.name != event.node]
         ran = [e for e in history.of(NodeStarted) if e.node == event.node and e.seq < event.seq]
-        was_in_zookeeper_mode = bool(ran) and ran[-1].data.get("mode") == "zookeeper"
+        was_in_zookeeper_mode = bool(ran) and ran[-1].what.mode == "zookeeper"
         are_up = bool(others) and all(each.away_ns is None for each in others)
-        if event.data.get("mode") == "kraft" and was_in_zookeeper_mode and are_up:
+        if event.what.mode == "kraft" and was_in_zookeeper_mode and are_up:
             yield event
 
 
@@ -130,7 +130,7 @@ def _judge_start(history: History, rows: ByRequirement, start: Event) -> None:
     end = next((each for each in later if each.node == start.node and each.seq > start.seq), None)
     if end is None or is_expected_end(history, end) or faults_during(history, start.at_ns, end.at_ns):
         return
-    if end.kind is EventKind.NODE_READY:
+    if is_a(end, NodeReady):
         rows.looked_at(_ONE_BY_ONE)
     else:
         observed = f"it died {span(end.at_ns - start.at_ns)} later"

@@ -15,7 +15,7 @@ from pytest_kmigrate.documents.kip_866.checks.registration.records import (
     records_of_logs,
 )
 from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.nodes import NodeStopped
 from pytest_kmigrate.model.history import History
 
@@ -24,7 +24,7 @@ from pytest_kmigrate.model.history import History
 class ControlledStop:
     """A broker in ZooKeeper mode that was stopped in a controlled way, once KRaft controllers are in charge."""
 
-    event: Event
+    event: Recorded[NodeStopped]
     broker: BrokerAt
     began_ns: int
     """When it was asked to stop."""
@@ -42,7 +42,7 @@ def controlled_stops(history: History) -> list[ControlledStop]:
     """All of them, in order, also those that ended by being killed."""
     found = []
     for event in history.of(NodeStopped):
-        if event.data.get("how") in ("controlled", "hung") and phase_at(history, event.at_ns) in DUAL_WRITE:
+        if event.what.how in ("controlled", "hung") and phase_at(history, event.at_ns) in DUAL_WRITE:
             began_ns = event.at_ns - took_ns(event)
             mine = next((each for each in brokers_at(history, began_ns) if each.name == event.node), None)
             if mine is not None and mine.is_migrating:

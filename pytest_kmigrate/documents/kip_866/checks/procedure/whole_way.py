@@ -29,17 +29,17 @@ def documented_steps_end_finalized(history: History) -> Verdict:
     """
     rows = ByRequirement("documented_steps_end_finalized", _HAPPY, _BRIDGE)
     names = [step.name for step in STEPS]
-    ended = [each for each in history.of(StepEnded) if each.data.get("step") in names]
-    done = {str(each.data.get("step")) for each in ended if each.data.get("outcome") == "done"}
-    finalized = [each for each in history.states(PHASE) if each.data.get("state") == Phase.FINALIZED.name]
-    for failed in (each for each in ended if each.data.get("outcome") == "failed"):
+    ended = [each for each in history.of(StepEnded) if each.what.step in names]
+    done = {each.what.step for each in ended if each.what.outcome == "done"}
+    finalized = [each for each in history.states(PHASE) if each.what.state == Phase.FINALIZED.name]
+    for failed in (each for each in ended if each.what.outcome == "failed"):
         if not faults_during(history, 0, failed.at_ns):
-            observed = f"it failed: {failed.data.get('reason')}"
-            _violated(history, rows, failed, f"{failed.data.get('step')} is done", observed)
+            observed = f"it failed: {failed.what.reason}"
+            _violated(history, rows, failed, f"{failed.what.step} is done", observed)
     if done == set(names) and finalized:
         rows.looked_at(_HAPPY)
         starts = history.of(NodeStarted)
-        software = {(each.data.get("kafka"), each.data.get("digest")) for each in starts}
+        software = {(each.what.kafka, each.what.digest) for each in starts}
         rows.looked_at(_BRIDGE, len(software) == 1)
     elif done == set(names) and not faults_during(history, 0, ended[-1].at_ns):
         _violated(history, rows, ended[-1], "the migration is finalized when all steps are done", "it is not")

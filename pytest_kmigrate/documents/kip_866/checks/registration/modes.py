@@ -1,6 +1,5 @@
 """Check of registrations: each broker is registered with the mode that it runs in, and changes it by a restart only."""
 
-from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
@@ -13,6 +12,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _REGISTERS, _SAME_ID = "K866-REG-zk-broker-registers", "K866-REG-kraft-same-id-after-stop"
@@ -82,10 +82,8 @@ def _judge_switch(history: History, rows: ByRequirement, before: LogImage, after
 
 
 def _ran_in_zookeeper_mode(history: History, broker: BrokerAt) -> bool:
-    started: Sequence[Mapping[str, object]] = [
-        e.data for e in history.of(NodeStarted) if e.node == broker.name and e.at_ns < broker.started_ns
-    ]
-    return any(each.get("mode") == "zookeeper" for each in started)
+    started = [e for e in history.of(NodeStarted) if e.node == broker.name and e.at_ns < broker.started_ns]
+    return any(each.what.mode is BrokerMode.ZOOKEEPER for each in started)
 
 
 def _told(registered: bool | None) -> str:

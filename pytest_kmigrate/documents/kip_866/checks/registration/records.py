@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import SnapshotTaken
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
@@ -32,7 +32,7 @@ _WITH_FLAG = 2
 class LogRecords:
     """The announced records of one image that are evidence of the run's own."""
 
-    event: Event
+    event: Recorded[SnapshotTaken]
     file: str
     records: Sequence[Mapping[str, Any]]
     inherited: Sequence[Mapping[str, Any]]
@@ -94,7 +94,7 @@ def records_are_those_of_the_document(history: History) -> Verdict:
 
 def records_of_logs(history: History) -> Iterator[LogRecords]:
     """Such records of each image, in the order in which the images were taken."""
-    taken = {str(event.data.get("label")): event for event in history.of(SnapshotTaken)}
+    taken = {event.what.label: event for event in history.of(SnapshotTaken)}
     starts = life_starts_ns(history)
     for label, image in history.images.items():
         if "announced" in image.extra and label in taken:
@@ -103,13 +103,13 @@ def records_of_logs(history: History) -> Iterator[LogRecords]:
             yield _log(image, event, inherited)
 
 
-def _log(image: MetadataImage, event: Event, inherited: int) -> LogRecords:
+def _log(image: MetadataImage, event: Recorded[SnapshotTaken], inherited: int) -> LogRecords:
     announced: Any = image.extra["announced"]
     own = [each for each in announced if each["offset"] > inherited]
     former = [each for each in announced if each["offset"] <= inherited]
     has_each_own = not image.extra.get("begins_with_snapshot")
     is_whole = inherited < 0 and has_each_own
-    return LogRecords(event, str(event.data["file"]), own, former, is_whole, has_each_own)
+    return LogRecords(event, event.what.file, own, former, is_whole, has_each_own)
 
 
 def _judge_bootstrap(history: History, rows: ByRequirement, log: LogRecords) -> None:

@@ -116,9 +116,7 @@ def _judge_finalization(history: History, rows: ByRequirement, log: LogImage) ->
 
 
 def _judge_quiet(history: History, rows: ByRequirement, places: list[ZnodeChange]) -> None:
-    reported = [
-        e for e in history.states(MIGRATION_STATE) if e.data.get("state") == ZkMigrationState.POST_MIGRATION.name
-    ]
+    reported = [e for e in history.states(MIGRATION_STATE) if e.what.state == ZkMigrationState.POST_MIGRATION.name]
     if not reported:
         return
     ended_ns = reported[0].at_ns + _ENDED_NS
@@ -132,7 +130,7 @@ def _judge_quiet(history: History, rows: ByRequirement, places: list[ZnodeChange
 
 
 def _finalized_ns(history: History) -> int | None:
-    edges = [each for each in history.states(PHASE) if each.data.get("state") == Phase.FINALIZED.name]
+    edges = [each for each in history.states(PHASE) if each.what.state == Phase.FINALIZED.name]
     return edges[0].at_ns if edges else None
 
 

@@ -69,7 +69,7 @@ def migration_state_moves_along_legal_edges(history: History) -> Verdict:
     name = "migration_state_moves_along_legal_edges"
     by_role = roles(history)
     reported = [e for e in history.states(MIGRATION_STATE) if by_role.get(str(e.node)) != "broker"]
-    seen = [(event, ZkMigrationState[str(event.data["state"])]) for event in reported]
+    seen = [(event, ZkMigrationState[event.what.state]) for event in reported]
     if not seen:
         return inconclusive(name, Kind.VACUOUS, "no migration state was ever seen")
     starts = life_starts_ns(history)

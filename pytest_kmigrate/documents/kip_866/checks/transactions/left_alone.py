@@ -72,14 +72,14 @@ def provisioning_leaves_zookeeper_alone(history: History) -> Verdict:
 
 def _provisioned(history: History) -> tuple[int, int]:
     """From the first controller's start to the first claim of one, or to the end of the evidence."""
-    started = [each.at_ns for each in history.of(NodeStarted) if each.data.get("role") == "controller"]
+    started = [each.at_ns for each in history.of(NodeStarted) if each.what.role == "controller"]
     taken = [each.transaction.at_ns for each in claims(history) if each.is_kraft]
     return (started[0], min(taken, default=_end_ns(history))) if started else (0, 0)
 
 
 def _elsewhere(history: History) -> tuple[str, ...]:
     """Paths below which controllers were sent to look for the cluster, each with its last slash."""
-    changes = [each.data.get("changed") for each in history.of(NodeReconfigured)]
+    changes = [each.what.changed for each in history.of(NodeReconfigured)]
     given = [str(each.get("zookeeper.connect") or "") for each in changes if isinstance(each, Mapping)]
     return tuple(f"/{path}/" for _, slash, path in (each.partition("/") for each in given) if slash)
 
@@ -104,7 +104,7 @@ def _fills_what_was_empty(history: History, transaction: Transaction, write: Wri
 def zookeeper_is_left_alone_after_finalization(history: History) -> Verdict:
     """From 5 s after finalization no session changes a znode, as long as no broker is started in ZooKeeper mode."""
     rows = ByRequirement("zookeeper_is_left_alone_after_finalization", _FINALIZED)
-    finalized = [each.at_ns for each in history.states(PHASE) if each.data.get("state") == Phase.FINALIZED.name]
+    finalized = [each.at_ns for each in history.states(PHASE) if each.what.state == Phase.FINALIZED.name]
     since_ns = finalized[0] + _ENDED_NS if finalized else _end_ns(history)
     until_ns = _zookeeper_used_ns(history, since_ns)
     rows.looked_at(_FINALIZED, until_ns - since_ns >= _LONG_ENOUGH_NS)
@@ -121,7 +121,7 @@ def _zookeeper_used_ns(history: History, since_ns: int) -> int:
     back = [
         each.at_ns
         for each in history.of(NodeStarted)
-        if each.data.get("mode") == "zookeeper" and each.at_ns >= since_ns - _ENDED_NS
+        if each.what.mode == "zookeeper" and each.at_ns >= since_ns - _ENDED_NS
     ]
     return min([*ends, *back, _end_ns(history)])
 

@@ -53,7 +53,7 @@ def _ruled(history: History) -> Iterator[tuple[int, int]]:
     By a step, or by hand; in the latter case from the next claim on again.
     """
     starts, last_ns = life_starts_ns(history), history.end_ns
-    leaving = [e.at_ns for e in history.of(StepBegan) if e.data.get("step") == DEPROVISIONING]
+    leaving = [e.at_ns for e in history.of(StepBegan) if e.what.step == DEPROVISIONING]
     by_life: dict[int, list[int]] = {}
     for claim in kraft_claims(history):
         by_life.setdefault(life_at(starts, claim.at_ns), []).append(claim.at_ns)
@@ -93,7 +93,7 @@ def _judge_reports(history: History, rows: ByRequirement, from_ns: int, to_ns: i
 
 
 def _judge_znode(history: History, rows: ByRequirement, from_ns: int, to_ns: int) -> None:
-    started = [e for e in history.of(NodeStarted) if e.data.get("mode") == "zookeeper"]
+    started = [e for e in history.of(NodeStarted) if e.what.mode == "zookeeper"]
     rows.looked_at(_MANAGED, sum(from_ns < each.at_ns < to_ns for each in started))
     by_role = roles(history)
     for change in untampered(history, CONTROLLER):

@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, ZnodeChange
@@ -95,15 +95,15 @@ def _there_again_ns(history: History, taken_ns: int) -> int | None:
     """When a fault of it was healed last, or left a majority of its servers; None: there was none, or it is away."""
     touched = [event for event in history.of(FaultApplied) if event.at_ns < taken_ns and _servers_of(event)]
     healed = [event for event in history.of(FaultHealed) if event.at_ns < taken_ns]
-    healed_ns = {event.data["fault_id"]: event.at_ns for event in healed}
-    away = {each for event in touched if event.data["fault_id"] not in healed_ns for each in _servers_of(event)}
+    healed_ns = {event.what.fault_id: event.at_ns for event in healed}
+    away = {each for event in touched if event.what.fault_id not in healed_ns for each in _servers_of(event)}
     ensemble = [node for node, role in roles(history).items() if role == "zookeeper"]
     if away and 2 * len(away) >= len(ensemble):
         return None
-    return max((healed_ns.get(event.data["fault_id"], event.at_ns) for event in touched), default=None)
+    return max((healed_ns.get(event.what.fault_id, event.at_ns) for event in touched), default=None)
 
 
-def _servers_of(applied: Event) -> set[str]:
+def _servers_of(applied: Recorded[FaultApplied]) -> set[str]:
     return {each for each in targets_of(applied) if each.startswith("zookeeper-")}
 
 

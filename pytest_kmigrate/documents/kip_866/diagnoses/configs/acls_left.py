@@ -24,5 +24,5 @@ def others_went_with_the_acl(history: History, verdict: Verdict) -> bool:
 
 def _last_changes(history: History, label: str) -> dict[str, str]:
     """What was done last to each subject before an image was taken, as it was acknowledged."""
-    acknowledged = [each for each in changes_before(history, label) if each.data.get("outcome") == "ok"]
-    return {str(each.data["subject"]): str(each.data["change"]) for each in acknowledged}
+    acknowledged = [each for each in changes_before(history, label) if each.what.outcome == "ok"]
+    return {each.what.subject: each.what.change for each in acknowledged}

@@ -58,16 +58,15 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
     if not lacking or not own or _removes(own[-1]):
         return False
     others = {iterations for iterations in seen[0].values() if iterations is not None}
-    wanted = own[-1].data.get("wanted")
-    has_last = isinstance(wanted, Mapping) and others == {wanted.get("iterations")}
+    has_last = others == {own[-1].what.wanted.get("iterations")}
     return has_last and all(_loaded(history, broker, own[-1], removals) for broker in lacking)
 
 
-def _loaded(history: History, broker: str, last: Event, removals: Sequence[Event]) -> bool:
+def _loaded(history: History, broker: str, last: Recorded[MetadataChanged], removals: Sequence[Event]) -> bool:
     """Whether a broker was started last in KRaft mode after a removal, and became ready only after ``last``."""
     starts = [each for each in history.of(NodeStarted) if each.node == broker]
     is_loaded = _LOADED in log_of(history, broker)
-    if not is_loaded or not starts or starts[-1].data.get("mode") != BrokerMode.KRAFT.value:
+    if not is_loaded or not starts or starts[-1].what.mode != BrokerMode.KRAFT.value:
         return False
     ready = [each for each in history.of(NodeReady) if each.node == broker and each.at_ns > starts[-1].at_ns]
     was_removed = any(each.at_ns < min(starts[-1].at_ns, began_ns(last)) for each in removals)
@@ -100,11 +99,11 @@ _Changes = list[Recorded[MetadataChanged]]
 def _changes_about(history: History, key: str) -> tuple[_Changes, _Changes]:
     """The changes of a credential, and the removals of others of its mechanism, as far as they were not refused."""
     changes = [each for each in history.of(MetadataChanged) if not has_failed(each)]
-    own = [each for each in changes if each.data.get("subject") == key]
-    others = [each for each in changes if _removes(each) and each.data.get("subject") != key]
+    own = [each for each in changes if each.what.subject == key]
+    others = [each for each in changes if _removes(each) and each.what.subject != key]
     mechanism = key.rpartition(":")[2]
-    return own, [each for each in others if str(each.data.get("subject")).endswith(f":{mechanism}")]
+    return own, [each for each in others if each.what.subject.endswith(f":{mechanism}")]
 
 
-def _removes(change: Event) -> bool:
-    return change.data.get("change") == "remove-scram"
+def _removes(change: Recorded[MetadataChanged]) -> bool:
+    return change.what.change == "remove-scram"

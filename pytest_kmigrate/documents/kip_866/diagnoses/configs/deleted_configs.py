@@ -33,8 +33,8 @@ def config_of_a_deleted_topic_came_back(history: History, verdict: Verdict) -> b
 
 def _came_back(history: History, topic: str) -> bool:
     subjects, path = (topic, f"{_TOPIC}{topic}"), f"/config/topics/{topic}"
-    changes = [each for each in history.of(MetadataChanged) if each.data.get("subject") in subjects]
-    if not changes or changes[-1].data.get("change") != "delete-topic" or changes[-1].data.get("outcome") != "ok":
+    changes = [each for each in history.of(MetadataChanged) if each.what.subject in subjects]
+    if not changes or changes[-1].what.change != "delete-topic" or changes[-1].what.outcome != "ok":
         return False
     written = writes_to(history, path)
     if not written:

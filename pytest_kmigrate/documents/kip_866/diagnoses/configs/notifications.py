@@ -2,7 +2,8 @@
 
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, claims_of
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -21,8 +22,8 @@ def notification_names_an_option(history: History, verdict: Verdict) -> bool:
     return all_unmet(history, verdict, lambda event: _is_unreadable(history, event))
 
 
-def _is_unreadable(history: History, event: Event) -> bool:
-    from_ns = event.at_ns - int(str(event.data.get("took_ms", 0))) * 1_000_000 - _BEFORE_NS
+def _is_unreadable(history: History, event: Recorded[ExpectationEnded]) -> bool:
+    from_ns = event.at_ns - event.what.took_ms * 1_000_000 - _BEFORE_NS
     announced = [
         str(write.data)
         for each in history.transactions

@@ -11,7 +11,8 @@ from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -39,15 +40,15 @@ def _explains(history: History, keys: Collection[str], label: str) -> bool:
     return all(event is not None and _stays(history, event, label) for event in removals)
 
 
-def _last_taken_away(of_entity: Sequence[State]) -> Event | None:
+def _last_taken_away(of_entity: Sequence[State]) -> Recorded[MetadataChanged] | None:
     """The change after which nothing was left of an entity's quotas; None if there is not just one such."""
     if not of_entity or any(state.admissible != [None] for state in of_entity):
         return None
     return max((state.last for state in of_entity), key=lambda event: event.at_ns)
 
 
-def _stays(history: History, removal: Event, label: str) -> bool:
-    kinds = [part.partition("=")[0] for part in str(removal.data["subject"]).split(",")]
+def _stays(history: History, removal: Recorded[MetadataChanged], label: str) -> bool:
+    kinds = [part.partition("=")[0] for part in removal.what.subject.split(",")]
     taken, starts_ns = snapshot(history, label), life_starts_ns(history)
     is_later = taken is not None and life_at(starts_ns, taken.at_ns) > life_at(starts_ns, removal.at_ns)
     is_from_zookeeper = history.images[label].source == "zookeeper" or is_later

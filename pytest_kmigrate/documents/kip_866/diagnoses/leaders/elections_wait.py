@@ -3,10 +3,10 @@
 import re
 
 from pytest_kmigrate.checkers.controllers.lives import roles
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, claims_of, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, claims_of, lists_in
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -20,8 +20,8 @@ def leaders_were_elected_and_not_told(history: History, verdict: Verdict) -> boo
     return all_unmet(history, verdict, lambda event: _waits_for_zookeeper(history, event))
 
 
-def _waits_for_zookeeper(history: History, event: Event) -> bool:
-    both, began_ns = lists_in(event), event.at_ns - int(str(event.data.get("took_ms", 0))) * 1_000_000
+def _waits_for_zookeeper(history: History, event: Unmet) -> bool:
+    both, began_ns = lists_in(event), event.at_ns - event.what.took_ms * 1_000_000
     if both is None or both[0] or _ELECTIONS not in claims_of(history, event):
         return False
     ensemble = {node for node, role in roles(history).items() if role == "zookeeper"}

@@ -34,9 +34,9 @@ def broker_asked_the_former_controller(history: History, verdict: Verdict) -> bo
 def _ended_unclean(history: History, node: str) -> bool:
     claimed_ns = [claim.at_ns for claim in kraft_claims(history)]
     began_ns = [
-        event.at_ns - int(str(event.data.get("took_ms"))) * 1_000_000
+        event.at_ns - event.what.took_ms * 1_000_000
         for event in history.of(NodeStopped)
-        if event.node == node and event.data.get("how") == "controlled"
+        if event.node == node and event.what.how == "controlled"
     ]
     is_just_after = any(0 <= began - claimed <= _INFORMED_NS for began in began_ns for claimed in claimed_ns)
     return is_just_after and bool(_UNCLEAN.search(log_of(history, node)))

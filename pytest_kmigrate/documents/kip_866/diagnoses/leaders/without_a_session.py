@@ -19,7 +19,8 @@ from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
@@ -95,9 +96,9 @@ def _claims(history: History, reign: _Reign) -> bool:
     return any(f"controller-{each.get('brokerid')}" == reign.node for each in held)
 
 
-def _is_held_by_another(reign: _Reign, event: Event) -> bool:
+def _is_held_by_another(reign: _Reign, event: Recorded[ExpectationEnded]) -> bool:
     """Whether an expectation names this controller as it leads, and another controller was observed."""
-    expected, observed = event.data.get("expected"), str(event.data.get("observed"))
+    expected, observed = event.what.expected, str(event.what.observed)
     is_other = observed.startswith("controller-") and observed != reign.node
     return expected == reign.node and is_other and reign.holds(event.at_ns)
 

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, lists_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, unwritten
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -85,7 +84,7 @@ def _readable(history: History, after: ZnodeChange, before_ns: int) -> list[tupl
     return [_place(each) for each, end in zip(held, ends_ns, strict=True) if end >= own[-1].at_ns - _READ_NS]
 
 
-def _lacks_some(history: History, event: Event) -> bool:
+def _lacks_some(history: History, event: Unmet) -> bool:
     """Whether a list of what is lacking, expected to be empty, is not, and has nothing that was written before."""
     both = lists_in(event)
     return both is not None and not both[0] and bool(both[1]) and are_within(history, both[1], unwritten(history))

@@ -35,7 +35,7 @@ def migration_was_given_up_after_the_copy(history: History, verdict: Verdict) ->
     return all_unmet(
         history,
         verdict,
-        lambda event: event.data.get("name") == _POSITION and _is_given_up_at(history, event.at_ns),
+        lambda event: event.what.name == _POSITION and _is_given_up_at(history, event.at_ns),
     )
 
 
