@@ -24,13 +24,16 @@ PROFILE = "kip-866"
 BUG = known_bug("kmigrate-7")
 OWN = BUG.requirements[0]
 DEVIATION = next(each for each in deviations(PROFILE) if each.class_ == "departure")
+REMARK = next(
+    each for each in deviations(PROFILE) if each.class_ == "remark" and each.requirement != DEVIATION.requirement
+)
 ROWS = [
     each.id
     for each in requirements(PROFILE)
     if each.covered_by is None and each.untestable is None
-    if each.id not in {*BUG.requirements, DEVIATION.requirement}
+    if each.id not in {*BUG.requirements, DEVIATION.requirement, REMARK.requirement}
 ]
-NEW, GREEN, OPEN, HIT, DOUBTED, UNSEEN, PART = ROWS[:7]
+NEW, GREEN, OPEN, HIT, DOUBTED, UNSEEN, PART, ELSEWHERE, MIXED = ROWS[:9]
 
 
 def about(requirement: str, outcome: str, kind: str | None = None, seen: int = 1) -> Line:
@@ -51,15 +54,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("runs")
     green = [about(each, "CONFORMS") for each in (NEW, GREEN, HIT, DOUBTED, OWN)]
     open_one, unseen = about(OPEN, "INCONCLUSIVE", "HARNESS"), about(UNSEEN, "INCONCLUSIVE", "VACUOUS", 0)
-    write_run(made, "whole", [shown("a", *green, open_one, unseen)], seed=1)
+    elsewhere = about(ELSEWHERE, "NOT_APPLICABLE", seen=0)
+    write_run(made, "whole", [shown("a", *green, open_one, unseen), shown("g", elsewhere)], seed=1)
     by_bug = shown("b", about(OWN, "VIOLATES", "SAFETY"), about(HIT, "VIOLATES", "SAFETY"), known=[BUG.id])
     # Of two requirements that one check violates, the bug explains the one.
     in_part = {**about(PART, "VIOLATES", "SAFETY"), "known_bugs": []}
     of_two = shown("f", {**about(OWN, "VIOLATES", "SAFETY"), "known_bugs": [BUG.id]}, in_part, known=[BUG.id])
     departs = shown("c", about(DEVIATION.requirement, "VIOLATES", "SAFETY"), known=[DEVIATION.id])
+    remarked = shown("h", about(REMARK.requirement, "VIOLATES", "SAFETY"), known=[REMARK.id])
+    # Explained in one run, and new in another.
+    explained = shown("i", about(MIXED, "VIOLATES", "SAFETY"), known=[BUG.id])
     ended_by_a_bug = shown("d", about(DOUBTED, "INCONCLUSIVE", "INFRA", 0))
-    write_run(made, "hit", [by_bug, of_two, departs, ended_by_a_bug], seed=2)
-    write_run(made, "new", [shown("e", about(NEW, "VIOLATES", "LIVENESS"))], seed=3)
+    write_run(made, "hit", [by_bug, of_two, departs, remarked, explained, ended_by_a_bug], seed=2)
+    new = shown("e", about(NEW, "VIOLATES", "LIVENESS")), shown("j", about(MIXED, "VIOLATES", "SAFETY"))
+    write_run(made, "new", new, seed=3)
     for file in made.rglob("run.json"):
         header = json.loads(file.read_text())
         again = header.pop("reproduce")
@@ -79,7 +87,10 @@ def test_the_three_readers_agree_on_every_requirement(runs: Path, tmp_path: Path
         NEW: (Word.VIOLATION, 1, 2),
         PART: (Word.VIOLATION, 1, 1),
         OWN: (Word.DEFECT, 1, 2),
+        MIXED: (Word.VIOLATION, 1, 1),
         DEVIATION.requirement: (Word.DEPARTURE, 1, 1),
+        REMARK.requirement: (Word.REMARK, 1, 1),
+        ELSEWHERE: (Word.NOT_APPLICABLE, 0, 0),
         GREEN: (Word.CONFORMS, 0, 1),
         HIT: (Word.CONFORMS, 0, 1),
         DOUBTED: (Word.CONFORMS, 0, 1),
@@ -87,6 +98,7 @@ def test_the_three_readers_agree_on_every_requirement(runs: Path, tmp_path: Path
         UNSEEN: (Word.NOT_JUDGED, 0, 0),
     }
     assert {row: (covered[row].word, covered[row].violating, covered[row].n) for row in expected} == expected
+    assert {word for word, _, _ in expected.values()} == set(Word)
     for row, found in covered.items():
         if row in reported:
             mine = reported[row]
