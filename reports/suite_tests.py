@@ -1,7 +1,6 @@
 """Tests of a document's suite that its data name, as ``module::name``: whether they are there, and how one is run."""
 
 import ast
-import difflib
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ from rich.console import Console
 from pytest_kmigrate.catalogue import Place, requirements
 from pytest_kmigrate.catalogue.rows import Row, records, wrong
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.model.spelling import did_you_mean
 from pytest_kmigrate.recording.identity import SUITES
 
 OUTPUT = "pytest.log"
@@ -63,9 +63,8 @@ def chosen(rows: Sequence[R], ids: Collection[str]) -> list[R]:
     known = [each.id for each in rows]
     unknown = [each for each in ids if each not in known]
     if unknown:
-        near = sorted({name for each in unknown for name in difflib.get_close_matches(each, known, n=1)})
-        meant = f"; did you mean {', '.join(near)}?" if near else ";"
-        raise WrongUseError(f"ONLY: got {', '.join(unknown)}{meant} expected ids of {', '.join(known)}")
+        got = ", ".join(f"{each}{did_you_mean(each, known)}" for each in unknown)
+        raise WrongUseError(f"ONLY: expected ids of {', '.join(known)}; got {got}")
     return [each for each in rows if each.id in ids or not ids]
 
 

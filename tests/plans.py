@@ -32,7 +32,7 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.plugin.asking import chosen_topology, marked, needs_cluster, start_of
 from pytest_kmigrate.plugin.collecting import check_way
 from pytest_kmigrate.plugin.identity import identity_of
-from pytest_kmigrate.plugin.needs.needing import needs_of
+from pytest_kmigrate.plugin.needs import needs_of
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.providers.choosing import provider_named, topology_named
 from pytest_kmigrate.recording.identity import SUITES

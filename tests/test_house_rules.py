@@ -19,6 +19,9 @@ PACKAGES = ("pytest_kmigrate", "fixtures", "reports")
 MOST_LINES_PER_FILE = 450
 MOST_LINES_PER_FUNCTION = 50
 MOST_FILES_PER_FOLDER = 30
+FEWEST_IN_A_FOLDER = 3
+OF_A_DOCUMENT = ("checks", "diagnoses")
+"""Folders that each document may have, to be found by name, however few files are in them."""
 MOST_LINES_OF_SPEECH = 40
 """A ratchet: it may only fall. Verbs of speech and pronouns without a noun hide who does what."""
 NOT_WRITTEN_BY_HAND = (".lock", ".json", ".jsonl")
@@ -114,6 +117,24 @@ def test_folders_are_not_crowded() -> None:
     """No folder holds more than 30 Python files side by side."""
     crowded = Counter(str(path.parent.relative_to(ROOT)) for path in python())
     assert {folder: files for folder, files in crowded.items() if files > MOST_FILES_PER_FOLDER} == {}
+
+
+def test_no_folder_is_made_for_one_or_two_modules() -> None:
+    """A folder of code has three entries; a document's, and one of tests that mirrors a folder, may have fewer."""
+    entries: dict[Path, set[str]] = {}
+    for path in ours():
+        for each in (path, path.parent):
+            entries.setdefault(each.parent, set()).add(each.name)
+    few = {
+        str(folder.relative_to(ROOT)): sorted(held - {"__init__.py"})
+        for folder, held in entries.items()
+        if any(each.suffix == ".py" for each in folder.glob("[!_]*"))
+        and len(held - {"__init__.py"}) < FEWEST_IN_A_FOLDER
+        and folder.name not in OF_A_DOCUMENT
+        and not (folder / "requirements.toml").is_file()
+        and not (ROOT / "pytest_kmigrate" / str(folder).removeprefix(f"{ROOT}/tests/unit/")).is_dir()
+    }
+    assert few == {}
 
 
 def test_functions_are_short() -> None:

@@ -1,6 +1,5 @@
 """The requirements of each profile, and the known bugs of released Kafka: data the package carries, read once."""
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -15,6 +14,7 @@ from pytest_kmigrate.catalogue.places import REQUIREMENTS, Place, place_of, prof
 from pytest_kmigrate.catalogue.rows import Class, Ranges, Releases, Severity, Ticket, check_ids, records, wrong
 from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.spelling import did_you_mean
 
 __all__ = [
     "Deviation",
@@ -305,6 +305,4 @@ def _known_bugs(profile: str) -> tuple[KnownBug, ...]:
 
 
 def _unknown(what: str, got: str, known: Iterable[str], hint: str) -> str:
-    near = difflib.get_close_matches(got, list(known), n=1)
-    suggestion = f'did you mean "{near[0]}"? ' if near else ""
-    return f'expected {what}, got "{got}"; {suggestion}{hint}'
+    return f'expected {what}, got "{got}"{did_you_mean(got, known, ";")} {hint}'

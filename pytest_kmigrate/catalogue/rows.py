@@ -3,7 +3,6 @@
 Read by hand and not by pydantic, whose import alone takes a third of the time that ``kmigrate judge`` has.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
@@ -18,6 +17,7 @@ from packaging.version import InvalidVersion, Version
 
 from pytest_kmigrate.catalogue.places import Place
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.spelling import did_you_mean
 
 _TICKET = re.compile(r"KAFKA-\d+|[\w.-]+/[\w.-]+#\d+|strimzi#\d+")
 _TYPES = {str: "text", bool: "true or false", int: "a whole number"}
@@ -79,9 +79,7 @@ def _unchanging(value: Any) -> Any:
 def _problems(kind: type[Any], row: dict[str, Any], known: Iterable[str]) -> Iterator[str]:
     hints = {key: hint for key, hint in _hints(kind).items() if key not in known}  # type: ignore[arg-type]
     for key in row.keys() - hints.keys():
-        near = difflib.get_close_matches(key, hints, n=1)
-        meant = f'; did you mean "{near[0]}"?' if near else ""
-        yield f"{key}: expected one of {', '.join(hints)}; got an unknown key{meant}"
+        yield f"{key}: expected one of {', '.join(hints)}; got an unknown key{did_you_mean(key, hints)}"
     for key in _needed(kind):  # type: ignore[arg-type]
         if key in hints and key not in row:
             yield f"{key}: expected {_expected(hints[key])}, got nothing"

@@ -26,7 +26,7 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from pytest_kmigrate.recording.reading import digests_of, read_events, read_header
-from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.run_folder import RunFolder, run_folders
 from pytest_kmigrate.recording.sessions import SESSIONS, RecordedRun, RecordedSession, recorded_sessions
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
@@ -119,9 +119,7 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
 
 def complete_runs(root: Path) -> list[RunFolder]:
     """The run folders below a folder that have a manifest, by name; WrongUseError if there are none."""
-    found = [
-        RunFolder(file.parent) for file in sorted(root.rglob("manifest.json")) if (file.parent / "run.json").is_file()
-    ]
+    found = [each for each in run_folders(root) if each.manifest.is_file()]
     if not found:
         raise WrongUseError(f"{root}: expected complete run folders (with run.json and manifest.json) in it, got none")
     if found[0].path == root:

@@ -1,6 +1,5 @@
 """Finds checkers and diagnoses: those of a package's modules, so that a new one is known by being there."""
 
-import difflib
 import importlib
 import pkgutil
 from functools import cache
@@ -9,6 +8,7 @@ from types import ModuleType
 from pytest_kmigrate.model.checks import AnyChecker, Checker, CheckersByName
 from pytest_kmigrate.model.document import Diagnosis
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.spelling import did_you_mean
 
 _GENERAL = "pytest_kmigrate.checkers"
 _WITHOUT = (f"{_GENERAL}.kernels.", f"{_GENERAL}.evidence.")
@@ -48,6 +48,5 @@ def checker_of(name: str, known: CheckersByName) -> AnyChecker:
     """The checker of that name; WrongUseError with the nearest name if there is none."""
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
-    advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
-    raise WrongUseError(f"check: expected the name of a checker, got {name!r}; {advice}")
+    advice = did_you_mean(name, known, f"; there are: {', '.join(known)}")
+    raise WrongUseError(f"check: expected the name of a checker, got {name!r}{advice}")

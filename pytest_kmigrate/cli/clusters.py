@@ -87,20 +87,19 @@ def logs(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Continue until Ctrl-C or the cluster's end.")] = False,
 ) -> None:
     """Print the log of one node of a running cluster."""
-    import difflib
     import threading
 
     from pytest_kmigrate.cli.following import LogPrinter
     from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.model.spelling import did_you_mean
     from pytest_kmigrate.providers.standing import standing
     from pytest_kmigrate.waiting import repeat
 
     cluster = _chosen(block)
     names = [each.name for each in cluster.nodes]
     if node not in names:
-        near = difflib.get_close_matches(node, names, n=1)
-        suggestion = f"did you mean {near[0]}?" if near else "take one of these"
-        raise WrongUseError(f"expected a node of {cluster.topology} ({', '.join(names)}), got {node!r}; {suggestion}")
+        meant = did_you_mean(node, names, "; take one of these")
+        raise WrongUseError(f"expected a node of {cluster.topology} ({', '.join(names)}), got {node!r}{meant}")
     log = cluster.log(node)
     if not log.is_file():
         raise WrongUseError(f"{node}: expected a log, got none: it was never started (expected at {log})")

@@ -15,7 +15,7 @@ from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.recording.reading import read_header
-from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.run_folder import RunFolder, run_folders
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
 _MOST_HIDDEN = 5
@@ -132,7 +132,7 @@ def coverage(profile: str, *runs: Path) -> Coverage:
 def _folders_in(runs: Path) -> list[RunFolder]:
     if not runs.is_dir():
         raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
-    folders = [RunFolder(file.parent) for file in sorted(runs.rglob("run.json"))]
+    folders = run_folders(runs)
     if not folders:
         raise WrongUseError(f"{runs}: expected at least one run folder (one with a run.json) in it, got none")
     return folders

@@ -1,6 +1,5 @@
 """A document one can certify against: what a folder in ``documents/`` declares, and others use by this one name."""
 
-import difflib
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.peer import Znodes, ZookeeperTls
 from pytest_kmigrate.model.protocols import Cluster, CrashPoint, Reading, Scene
+from pytest_kmigrate.model.spelling import did_you_mean
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -198,11 +198,11 @@ class GroupOperator(Protocol):
 def check_state(name: str, known: Sequence[str]) -> None:
     """WrongUseError when a document, which has these states, has none of this name."""
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        advice = f"did you mean {near[0]}?" if near else "take one of these"
         if not known:
             raise WrongUseError(f"state: expected none, as the document has no states; got {name!r}")
-        raise WrongUseError(f"state: expected one of {', '.join(known)}; got {name!r}; {advice}")
+        raise WrongUseError(
+            f"state: expected one of {', '.join(known)}; got {name!r}{did_you_mean(name, known, '; take one of these')}"
+        )
 
 
 @dataclass(frozen=True)

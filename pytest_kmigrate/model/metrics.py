@@ -12,10 +12,10 @@ A catalogue is a superset: what a mode or release does not expose reads as None.
 - ``ZkWriteSnapshotTimeMs`` was negative (-378) on 3.9.1 for the one snapshot written: judge its Count, not its times.
 """
 
-import difflib
 from collections.abc import Mapping
 
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.spelling import did_you_mean
 
 MBean = tuple[str, str]
 """Object name, in which ``*`` stands for any further properties, and attribute."""
@@ -135,9 +135,8 @@ def check_metric(name: str) -> None:
     """WrongUseError when no catalogue has this name: a metric that no release exposes would read as None for ever."""
     known = {**CONTROLLER, **BROKER}
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        advice = f"did you mean {near[0]}?" if near else "take one of these"
-        raise WrongUseError(f"expected one of {', '.join(sorted(known))}; got {name!r}; {advice}")
+        advice = did_you_mean(name, known, "; take one of these")
+        raise WrongUseError(f"expected one of {', '.join(sorted(known))}; got {name!r}{advice}")
 
 
 RAFT_STATES: Mapping[str, float] = {

@@ -7,7 +7,7 @@ import enum
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
 Start = Literal["at-once", "later"]
@@ -205,17 +205,34 @@ class Topology:
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: equal for equal topologies, whatever file they came from.
 
-        What later releases of this package added counts only where it is used, so older digests stay.
+        Keys that came after the first ones count only where they have another value than their default. So a new key
+        changes no digest of a topology that does not use it, and runs recorded before it stay evidence.
         """
-        canonical = json.dumps(_counted(asdict(self)), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        canonical = json.dumps(_counted(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-_ADDED_LATER = {"metadata_disk", "client_auth", "control_plane", "controller_scram", "dynamic_quorum"}
+_FIRST_KEYS = frozenset(
+    (
+        *("name", "purpose", "kafka", "nodes", "links", "security", "probe", "chroot", "metadata_version"),
+        *("role", "node_id", "mode", "start", "properties", "jvm", "heap_mb", "log_dirs", "jars", "path", "sha256"),
+        *("source", "destination", "latency_ms", "jitter_ms", "rate_kb_per_s", "every_ms", "metrics"),
+        *("internal", "client", "controller", "authorizer", "authorizer_class", "extra"),
+        *("zookeeper_login", "zookeeper_tls", "zookeeper_acls"),
+    )
+)
+"""Keys that always count. A new key does not belong here."""
 
 
 def _counted(value: Any) -> Any:
-    """The value without those of the keys that came later and are not used."""
-    if isinstance(value, dict):
-        return {key: _counted(each) for key, each in value.items() if each or key not in _ADDED_LATER}
+    """As JSON: a dataclass without those of the later keys that have their default."""
+    if is_dataclass(value):
+        used = ((each, getattr(value, each.name)) for each in fields(value))
+        return {each.name: _counted(own) for each, own in used if each.name in _FIRST_KEYS or own != _default(each)}
+    if isinstance(value, Mapping):
+        return {key: _counted(each) for key, each in value.items()}
     return [_counted(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _default(key: Field[Any]) -> object:
+    return key.default if key.default_factory is MISSING else key.default_factory()

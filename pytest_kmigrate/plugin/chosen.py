@@ -109,11 +109,11 @@ def _watched(config: pytest.Config, profile: str) -> tuple[str, ...]:
 def _require_keys(config: pytest.Config) -> None:
     """pytest.UsageError for a key that is not known, or has no value: the default would test something else."""
     for key in unknown_keys(config):
-        import difflib
+        from pytest_kmigrate.model.spelling import nearest
 
         begin = len("kmigrate_")
-        near = difflib.get_close_matches(key[begin:], [*DEFAULTS, *dict(FLAGS)], n=1)
-        meant = f'; did you mean "{key[:begin]}{near[0]}"?' if near else ": take it out, or correct it"
+        near = nearest(key[begin:], [*DEFAULTS, *dict(FLAGS)])
+        meant = f'; did you mean "{key[:begin]}{near}"?' if near else ": take it out, or correct it"
         raise pytest.UsageError(f"{config.inipath}: {key}: expected a key of an option, got an unknown key{meant}")
     for key in (key for name in DEFAULTS for key in keys_of(name)):
         if value_of(config, key, is_flag=False) == "":

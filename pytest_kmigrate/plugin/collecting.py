@@ -26,8 +26,7 @@ from pytest_kmigrate.plugin.asking import (
 from pytest_kmigrate.plugin.chosen import Options
 from pytest_kmigrate.plugin.handing_over import REFUSED
 from pytest_kmigrate.plugin.marks import PREFIX, is_of_ours, marks_left_to_others, nearest_mark
-from pytest_kmigrate.plugin.needs.needing import names_in, needs_of
-from pytest_kmigrate.plugin.needs.shapes import why_not_on_given
+from pytest_kmigrate.plugin.needs import names_in, needs_of, why_not_on_given
 from pytest_kmigrate.plugin.options import is_strict, options_of
 from pytest_kmigrate.plugin.outcomes import KnownBugError, expect_of
 from pytest_kmigrate.plugin.places import place_of

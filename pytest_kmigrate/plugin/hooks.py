@@ -71,7 +71,7 @@ def pytest_testnodedown(node: Any) -> None:
     """Take over what a worker of pytest-xdist that ran tests of ours has for the results of Allure."""
     environment = getattr(node, "workeroutput", {}).get(ENVIRONMENT)
     if environment:
-        from pytest_kmigrate.plugin.allure.completing import complete_allure_results
+        from pytest_kmigrate.plugin.allure_results import complete_allure_results
 
         complete_allure_results(node.config).take_over(environment)
 
@@ -98,7 +98,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Have the results of allure-pytest completed in a session that has tests of ours."""
     if getattr(session.config.option, "allure_report_dir", None) and any(map(is_of_ours, session.items)):
-        from pytest_kmigrate.plugin.allure.completing import complete_allure_results
+        from pytest_kmigrate.plugin.allure_results import complete_allure_results
 
         complete_allure_results(session.config)
 

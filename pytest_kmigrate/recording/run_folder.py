@@ -38,6 +38,11 @@ def folders_of(runs: Path, test_id: str, seed: int) -> Iterator["RunFolder"]:
     yield from (RunFolder(path) for path in sorted(runs.glob(name), reverse=True))
 
 
+def run_folders(root: Path) -> list["RunFolder"]:
+    """All run folders at any depth below ``root``, by path."""
+    return [RunFolder(file.parent) for file in sorted(root.rglob("run.json"))]
+
+
 def _slug(test_id: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", test_id.rpartition("::")[2]).strip("-")[:_LONGEST_SLUG]
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pytest_kmigrate.distributions.distribution import unpacked_at
 from pytest_kmigrate.distributions.releases import known_releases
 from pytest_kmigrate.model.errors import TopologyError, UnfitReleaseError, WrongUseError
+from pytest_kmigrate.model.spelling import did_you_mean
 from pytest_kmigrate.model.topology import (
     BrokerMode,
     LinkSpec,
@@ -36,7 +37,6 @@ from pytest_kmigrate.topology.mistakes import (
     Mistake,
     Tables,
     WrittenNumber,
-    did_you_mean,
     key_text,
     mistakes_in,
 )

@@ -1,15 +1,15 @@
 """Sentences for what is wrong in a topology file: ``key: expected …, got …``, with what was probably meant."""
 
-import difflib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from pytest_kmigrate.model.spelling import did_you_mean, nearest
 from pytest_kmigrate.redaction import is_sensitive
 from pytest_kmigrate.topology.format import TABLES, keys_of
 
@@ -57,18 +57,6 @@ class Mistake:
     text: str
     suspects: tuple[KeyPath, ...] = ()
     reads: tuple[KeyPath, ...] = ()
-
-
-def did_you_mean(got: str, known: Iterable[str]) -> str:
-    """``; did you mean "…"?`` for the nearest known word, or nothing."""
-    near = nearest(got, known)
-    return f'; did you mean "{near}"?' if near else ""
-
-
-def nearest(got: str, known: Iterable[str]) -> str | None:
-    """The known word that is nearest, if any is near; capitals make no difference."""
-    words = {word.lower(): word for word in known}
-    return next((words[near] for near in difflib.get_close_matches(got.lower(), words, n=1)), None)
 
 
 def shown(value: object) -> str:

@@ -6,6 +6,7 @@ Whether a name is a node's depends on the table of its role only: a wrong count 
 from collections.abc import Iterator
 from itertools import chain
 
+from pytest_kmigrate.model.spelling import did_you_mean
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.topology.format import (
     BrokerTable,
@@ -16,7 +17,7 @@ from pytest_kmigrate.topology.format import (
     ZooKeeperTable,
     keys_of,
 )
-from pytest_kmigrate.topology.mistakes import KeyPath, Mistake, did_you_mean, shown
+from pytest_kmigrate.topology.mistakes import KeyPath, Mistake, shown
 from pytest_kmigrate.topology.values import LARGEST_ID, LARGEST_SERVER_ID, MOST_NODES, VOTERS
 
 _STORES = (Role.BROKER, Role.COMBINED)

@@ -13,8 +13,8 @@ from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.protocols import CrashPoint
+from pytest_kmigrate.model.spelling import did_you_mean
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.topology.mistakes import did_you_mean
 
 _PARTITION = re.compile(r"(?P<of>leader-of|owner-of)\((?P<topic>[\w.-]+)-(?P<partition>\d+)\)")
 _PLAIN: dict[str, Callable[[], Target]] = {

@@ -27,11 +27,11 @@ def odd_one(_: History, at_most: int = 1, names: tuple[str, ...] | None = None) 
 def test_an_unknown_check_is_wrong_use() -> None:
     """A misspelt name is answered with the nearest one, an outlandish one with all."""
     known = by_name(general_checkers())
-    with pytest.raises(WrongUseError, match="did you mean no_acked_record_lost"):
+    with pytest.raises(WrongUseError, match='did you mean "no_acked_record_lost'):
         checker_of("no_acked_records_lost", known)
     with pytest.raises(WrongUseError, match=r"there are: .*no_acked_record_lost, "):
         checker_of("zzz", known)
-    with pytest.raises(AttributeError, match="did you mean no_acked_record_lost"):
+    with pytest.raises(AttributeError, match='did you mean "no_acked_record_lost'):
         checks.no_acked_records_lost()
 
 

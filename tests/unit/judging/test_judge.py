@@ -50,7 +50,7 @@ def test_what_the_test_asked_is_judged_first_then_what_always_is() -> None:
 
 def test_a_check_of_no_known_name_is_wrong_use() -> None:
     """A release that lacks it cannot judge the run."""
-    with pytest.raises(WrongUseError, match="did you mean no_acked_record_lost"):
+    with pytest.raises(WrongUseError, match='did you mean "no_acked_record_lost'):
         judging.judge(history(), [Check("no_acked_records_lost")], KNOWN)
 
 

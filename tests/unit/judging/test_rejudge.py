@@ -88,7 +88,7 @@ def test_a_check_that_this_release_does_not_know_is_told_with_its_file(tmp_path:
     """As a newer release may have recorded one: the file, the check, the nearest name, what to do."""
     run = faulty_run(tmp_path)
     run.at(2500, EventKind.CHECKS, checks=[{"name": "no_acked_record_lots", "arguments": {}}])
-    reported = r"history\.jsonl: check: .*no_acked_record_lost\?; judge it with the release that recorded it"
+    reported = r"history\.jsonl: check: .*no_acked_record_lost.\?; judge it with the release that recorded it"
     with pytest.raises(RunFolderError, match=reported):
         judge_again(run.cut_off().path)
 

@@ -1,6 +1,6 @@
 """The frozen topology: selecting nodes, and digests."""
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 
 import pytest
 
@@ -52,6 +52,21 @@ def test_the_digest_is_that_of_the_content() -> None:
         replace(one, purpose="No."),
     ]
     assert len({each.digest() for each in (one, *others)}) == 4
+
+
+@dataclass(frozen=True)
+class _LaterNode(NodeSpec):
+    """As a later release of this package may have it."""
+
+    later: int = 3
+
+
+def test_a_key_of_a_later_release_voids_no_digest() -> None:
+    """It counts where it is used only, whatever its default is."""
+    node = {each.name: getattr(BROKER, each.name) for each in fields(BROKER)}
+    one = replace(TOPOLOGY, nodes=(BROKER,))
+    assert replace(TOPOLOGY, nodes=(_LaterNode(**node),)).digest() == one.digest()
+    assert replace(TOPOLOGY, nodes=(_LaterNode(**node, later=0),)).digest() != one.digest()
 
 
 def test_a_topology_is_frozen() -> None:

@@ -28,7 +28,7 @@ _IMPORTS = "from pytest_kmigrate import Kill, Partition, Tamper, checks, targets
         ),
         (
             "verify(checks.no_acked_records_lost())",
-            "check: expected the name of a checker, got 'no_acked_records_lost'; did you mean no_acked_record_lost[?]",
+            "check: expected the name of a checker, got 'no_acked_records_lost'; did you mean \"no_acked_record_lost*",
         ),
         ("inject(Kill)", "inject: expected a fault, such as *; got the class Kill: write Kill(...)"),
         ("inject(Tamper('migration', ''))", "Tamper: path: expected a znode, such as /migration; got 'migration'"),

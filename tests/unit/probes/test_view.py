@@ -30,7 +30,7 @@ def test_a_state_is_read_by_its_name_and_knows_what_was_read_last(stage: Stage) 
     view = view_of(stage)
     assert view.states == ("looks",)
     assert [view.state("looks"), view.state("looks")] == [Reading("1"), Reading("2")]
-    with pytest.raises(WrongUseError, match="expected one of looks; got 'look'; did you mean looks"):
+    with pytest.raises(WrongUseError, match="expected one of looks; got 'look'; did you mean \"looks"):
         view.state("look")
     with pytest.raises(WrongUseError, match=r"^state: expected none, as the document has no states; got 'phase'$"):
         view_of(stage, Document("toy", "A document without states.")).state("phase")
@@ -74,7 +74,7 @@ def test_a_dead_node_exposes_no_metric(stage: Stage) -> None:
 def test_a_metric_that_there_is_not_is_refused_with_those_there_are(stage: Stage) -> None:
     """A misspelt name would read as None for ever: it is reported at once, with the one that is meant."""
     view = view_of(stage)
-    with pytest.raises(WrongUseError, match=r"Lag, .*got 'ZkWriteBehindLags'; did you mean ZkWriteBehindLag"):
+    with pytest.raises(WrongUseError, match=r"Lag, .*got 'ZkWriteBehindLags'; did you mean \"ZkWriteBehindLag"):
         view.metric("controller-3000", "ZkWriteBehindLags")
     with pytest.raises(WrongUseError, match="take one of these"):
         view.metric("controller-3000", "x")

@@ -66,7 +66,7 @@ def test_a_falsy_value_can_be_what_is_expected(recorder: MemoryRecorder) -> None
 
 def test_a_mistake_of_the_test_is_told_at_once(recorder: MemoryRecorder) -> None:
     """A metric that there is not will never be there: no waiting for it, and no expectation that was not met."""
-    with pytest.raises(WrongUseError, match="did you mean ZkWriteBehindLag"):
+    with pytest.raises(WrongUseError, match='did you mean "ZkWriteBehindLag'):
         expect(recorder, "lag", lambda: check_metric("ZkWriteBehindLags"), 0, within_s=3600)
     assert recorder.events == []
 

@@ -258,7 +258,7 @@ def test_an_unknown_metric_is_told_with_the_nearest(tmp_path: Path) -> None:
     """When the file is read, and not when the cluster stands: a metric that no node exposes is None for ever."""
     (reported,) = problems_of(tmp_path, MIGRATABLE + '[probe.jmx]\nmetrics = ["ZkWriteBehindLag", "ZkMigrationStat"]\n')
     assert reported.startswith("probe.jmx.metrics[#2]: expected one of ActiveBrokerCount, ")
-    assert reported.endswith("got 'ZkMigrationStat'; did you mean ZkMigrationState?")
+    assert reported.endswith("got 'ZkMigrationStat'; did you mean \"ZkMigrationState\"?")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.document import Move
-from pytest_kmigrate.plugin.needs.needing import needs_of
+from pytest_kmigrate.plugin.needs import needs_of
 from pytest_kmigrate.providers.bench import MemoryRecorder
 from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.topology.loading import find, load

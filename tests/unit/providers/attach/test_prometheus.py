@@ -141,7 +141,7 @@ def test_every_metric_has_a_name_of_its_own(dialect: str) -> None:
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ("[metrics.series]\nZkMigrationStat = 'x'\n", "got 'ZkMigrationStat'; did you mean ZkMigrationState?"),
+        ("[metrics.series]\nZkMigrationStat = 'x'\n", "got 'ZkMigrationStat'; did you mean \"ZkMigrationState\"?"),
         ("[metrics.series]\nZkMigrationState = 'x{y=1}'\n", "expected a series, such as name{label="),
     ],
 )

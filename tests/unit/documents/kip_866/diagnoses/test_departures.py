@@ -1,4 +1,4 @@
-"""Facts about metrics that deviate in a known way."""
+"""Departures that are named by metrics, or by one value of a check and no other."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,6 +8,7 @@ import pytest
 from pytest_kmigrate.documents.kip_866.checks.metrics.active_only import only_the_active_controller_reports
 from pytest_kmigrate.documents.kip_866.checks.metrics.state_numbers import migration_state_has_its_documented_number
 from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, violates
 from tests.unit.checkers.histories import history, sample
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
 
@@ -143,3 +144,30 @@ def test_two_numbers_that_are_swapped_are_named(numbers: tuple[int, ...], bugs: 
     """A number that no release defines, or that of a broker in ZooKeeper mode, is another defect."""
     run = reported(STATE, lambda at: numbers[at % len(numbers)], lambda _: 0)
     assert named(run, migration_state_has_its_documented_number.judge(run)) == bugs
+
+
+TAKEN, READY = "migration_begins_when_every_node_is_ready", "only_live_brokers_count_as_ready"
+REPORTED = "zookeeper_brokers_report_no_migration_state"
+
+
+def violated(check: str, **facts: object) -> Verdict:
+    """A check that was violated, with what it found."""
+    return violates(check, Kind.LIVENESS, [Violation("a", "b")], **facts)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "bugs"),
+    [
+        (violated("another_check", numbers=[4.0]), ()),
+        (violated(REPORTED, numbers=[4.0]), ("zookeeper-brokers-report-a-state",)),
+        (violated(REPORTED, numbers=[1.0, 4.0]), ()),
+        (violated(READY, are_registrations=True), ("fenced-brokers-counted-as-ready",)),
+        (violated(READY, are_registrations=False), ()),
+        (violated(TAKEN, not_ready=["controller-3001"]), ("takeover-without-a-controller",)),
+        (violated(TAKEN, not_ready=["controller-3001", "broker-1"]), ()),
+        (violated(TAKEN, not_ready=[]), ()),
+    ],
+)
+def test_a_departure_is_named_by_its_value_alone(verdict: Verdict, bugs: tuple[str, ...]) -> None:
+    """Whatever else is wrong with the same thing is another defect."""
+    assert named(history(), verdict) == bugs

@@ -13,7 +13,7 @@ from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import MS, event, fault, znode
 from tests.unit.documents.kip_866.diagnoses.naming import named, named_of_steps
-from tests.unit.documents.kip_866.diagnoses.standstill.standing_still import (
+from tests.unit.documents.kip_866.diagnoses.standstill import (
     ACTIVE,
     BROKERS,
     FAILED_MS,

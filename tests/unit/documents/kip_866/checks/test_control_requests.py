@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.documents.kip_866.checks.control_requests.received import control_requests_are_right
+from pytest_kmigrate.documents.kip_866.checks.control_requests import control_requests_are_right
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Outcome

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate.documents.kip_866.checks.reverting.zookeeper_mode_again import (
+from pytest_kmigrate.documents.kip_866.checks.zookeeper_mode_again import (
     brokers_start_in_zookeeper_mode_again,
 )
 from pytest_kmigrate.model.event import Event, EventKind

@@ -1,4 +1,9 @@
-"""The command: becomes the JVM of a console consumer of Kafka 1.1.1, until it is ordered to stop."""
+"""The real ZookeeperConsumerConnector of Kafka 1.1.1 as a member of a group: its console consumer, unmodified.
+
+Byteman prints the lines of the adapter contract at the places where things happen (``old-consumer.btm``). Run it as
+``python -m pytest_kmigrate.documents.kip_125.old_consumer``, with the words that any member gets. The process becomes
+the JVM of the consumer, until it is ordered to stop.
+"""
 
 import os
 import socket
@@ -14,7 +19,7 @@ from pytest_kmigrate.documents.kip_125.kinds import OLD
 from pytest_kmigrate.documents.kip_125.reference.settings import properties
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 
-_RULES = Path(__file__).parent / "lines.btm"
+_RULES = Path(__file__).parent / "old-consumer.btm"
 
 
 def command_of(settings: Path, topic: str, hosts: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pytest_kmigrate.documents.kip_866.checks.reverting.metadata_kept import (
+from pytest_kmigrate.documents.kip_866.checks.metadata_kept import (
     metadata_changed_in_the_migration_outlives_it,
 )
 from pytest_kmigrate.model.event import EventKind

@@ -1,1 +1,0 @@
-"""Claims about the requests by which controllers control brokers in ZooKeeper mode."""

@@ -1,1 +1,0 @@
-"""Claims about what is left after a way back."""

@@ -1,1 +1,0 @@
-"""What tests need of the provider, before they run."""

@@ -1,1 +1,0 @@
-"""Members of groups under test, on real clusters."""

@@ -1,1 +1,0 @@
-"""Facts about migrations that stand still."""
