@@ -94,9 +94,7 @@ class _Display:
     def _show_where_to_connect(self, item: pytest.Item) -> None:
         if self._reporter is None or not is_of_ours(item):
             return
-        from pytest_kmigrate.plugin.connecting import where_to_connect
-
-        for line in where_to_connect(item):
+        for line in _where_to_connect(item):
             self._reporter.ensure_newline()
             self._reporter.write_line(line)
 
@@ -117,3 +115,22 @@ class _Display:
         """No worker is left."""
         if self._desk is not None:
             self._desk.close()
+
+
+def _where_to_connect(item: pytest.Item) -> list[str]:
+    """Lines for a debugger's user about the live cluster of a test; none if it has no cluster."""
+    from contextlib import suppress
+
+    from pytest_kmigrate.plugin.outcomes import run_of_test
+
+    run = run_of_test(item)
+    lines = list[str]()
+    if run is not None:
+        with suppress(Exception):  # an engine that has ended, say: there is nothing to connect to
+            lines = [
+                f"kmigrate: the cluster of {item.name} stays up while you debug",
+                f"  bootstrap servers: {run.cluster.bootstrap_servers()}",
+                f"  logs:              {run.folder.logs}",
+                "  `kmigrate ps` shows its nodes and how clients log in, `kmigrate logs NODE` a log",
+            ]
+    return lines

@@ -24,6 +24,7 @@ class Reporter:
         self._tw = SimpleNamespace(fullwidth=200)
         self.config = self
         self.inipath = None
+        self.stash = pytest.Stash()
         self.lines: list[str] = []
         self._options = {"--kmigrate-runs": str(runs), "--kmigrate-keep": keep, "--kmigrate-seed": "1"}
         self._options |= {"--kmigrate-provider": "process", "--kmigrate-profile": "kip-866"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.model.provider import NOTHING_LOADED
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.providers.fake import FakeCluster, FakeProvider
@@ -264,7 +265,9 @@ def test_a_mutant_has_a_cluster_for_each_test(
     (pytester.path / "rules.btm").write_text("RULE x\nCLASS Y\nMETHOD z\nENDRULE\n")
     provision = CountingProvider.provision
     monkeypatch.setattr(
-        CountingProvider, "provision", lambda *given, **options: provision(*given, **{**options, "rules": None})
+        CountingProvider,
+        "provision",
+        lambda *given, **options: provision(*given, **{**options, "instruments": NOTHING_LOADED}),
     )
     scene(module_of("pass", "pass"), "--kmigrate-byteman", "rules.btm")
     assert len(provider.made) == 2
