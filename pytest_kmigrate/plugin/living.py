@@ -24,7 +24,7 @@ from pytest_kmigrate.plugin.calling import is_in_call
 from pytest_kmigrate.plugin.display import terminal_of
 from pytest_kmigrate.plugin.identity import begun_session, identity_of, words_for
 from pytest_kmigrate.plugin.marks import nearest_mark
-from pytest_kmigrate.plugin.needs.needing import needs_of
+from pytest_kmigrate.plugin.needs import needs_of
 from pytest_kmigrate.plugin.options import is_strict, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
