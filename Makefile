@@ -31,7 +31,7 @@ BROWSERS = $(shell which chromium chromium-browser google-chrome)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser engine image demo test conformance certificate register matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
+.PHONY: help setup cure browser engine image demo test conformance certificate register matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference mutation-score lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -170,6 +170,18 @@ resurrect: cure .venv/.developing ## real bugs: red by name on the last release 
 
 mutants: cure .venv/.developing ## defects planted in Kafka, each seen by its requirement: all, or ONLY="id id" of mutants.toml
 	@$(BIN)/python -m pytest_kmigrate.reports.mutants $(or $(PROFILE),kip-866) "$(KAFKA)" reports/runs/mutants $(ONLY)
+
+# Which tests can notice a mutant is known from runs that recorded what they execute: made once, and used again.
+N    := 60
+SEED := 1
+SCORED = reports/runs/mutation/$(or $(PROFILE),kip-866)/$(KAFKA)
+EXERCISED = $(SCORED)/exercised
+mutation-score: cure .venv/.developing ## generated defects of Kafka, which share the suite notices: [PROFILE=kip-866] [N=60] [SEED=1] [MINUTES=]; it goes on where it was
+	@$(PYTEST) -n 2 --dist loadgroup --no-loadscope-reorder $(call SUITE,$(or $(PROFILE),kip-866)) --kmigrate-resume --kmigrate-exercise \
+	  --kmigrate-profile $(or $(PROFILE),kip-866) --kmigrate-kafka "$(KAFKA)" --kmigrate-runs $(EXERCISED)/runs || test $$? = 1
+	@$(BIN)/kmigrate analyze $(EXERCISED)/runs --out $(EXERCISED) || { status=$$?; test $$status = 1 || test $$status = 3; }
+	@$(BIN)/python -m pytest_kmigrate.reports.generated.score $(or $(PROFILE),kip-866) "$(KAFKA)" $(SCORED)/seed-$(SEED) \
+	  $(EXERCISED)/tables $(N) $(SEED) $(MINUTES)
 
 mutants-of-reference: cure .venv/.developing ## defects planted in the reference of KIP-125, each found by its requirement: all, or ONLY="id id"
 	@$(MUTATING) $(ONLY)

@@ -20,6 +20,7 @@ from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.ingestion.class_data import keep_archive
+from pytest_kmigrate.reports.ingestion.code import watched_code
 from pytest_kmigrate.reports.ingestion.discovery import Discovery, discovered
 from pytest_kmigrate.reports.ingestion.exclusion import alone_in, require_folder
 from pytest_kmigrate.reports.ingestion.hadoop_storage import HadoopStorage
@@ -205,12 +206,13 @@ def _counted(
     with clock.stage("facts", _announced(found, earlier)):
         ledger, read = ingest(found, source, tables, earlier, clock.progress)
         others = RunFiles(tables.spark, source.uri, (), {}).foreign(found.foreign) if found.foreign else None
-        write_attempts(tables, notices(found, ledger, tables.storage), others, labels)
+        code, unread = watched_code(tables, clock.progress)
+        write_attempts(tables, [*notices(found, ledger, tables.storage), *unread], others, labels)
         if compare:
             # Now, and not with the comparison: all the counting comes before that.
             require_versions((row.kafka for row in tables["attempts"].select("kafka").distinct().collect()), *compare)
     with clock.stage("marts", "counting: flakiness, consistency, durations"):
-        write_marts(tables, _in_steps(clock.progress))
+        write_marts(tables, code, _in_steps(clock.progress))
     return read
 
 

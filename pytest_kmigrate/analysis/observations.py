@@ -39,6 +39,12 @@ def metrics(samples: DataFrame) -> DataFrame:
     )
 
 
+def executions(staged: DataFrame) -> DataFrame:
+    """One row per run and class file: the places of it that any node executed, by JaCoCo's number."""
+    places = F.array_sort(F.array_distinct(F.flatten(F.collect_list("executed")))).alias("executed")
+    return staged.groupBy("folder", "class_name", "class_id").agg(places)
+
+
 def log_lines(staged: DataFrame) -> DataFrame:
     """One row per run, node, level and shape of line, with its first sighting; below WARN there is no shape."""
     shaped = {"node": F.split_part("file", F.lit("/"), F.lit(2)), "shape": staging.harmless(F.col("normal_form"))}

@@ -263,13 +263,13 @@ def _of_software(runs: Sequence[RunEvidence], digest: str) -> Iterator[RunEviden
     for run in runs:
         if _digest(run) != digest:
             continue
-        if not run.header.extra.get("byteman"):
+        if not run.header.has_mutant:
             yield run
             continue
-        # Byteman reports of its rules: without a report the words of the header excuse nothing.
+        # Nodes report what was planted in them: without a report the words of the header excuse nothing.
         ran_one = any(each.kind is EventKind.RULES_TOLD for each in read_events(run.folder))
         finding = "" if ran_one else f"{run.header.run_id} is called a mutant, and no node reported of a rule"
-        yield replace(run, departs="it ran a mutant (--kmigrate-byteman)", is_void=ran_one, finding=finding)
+        yield replace(run, departs="it ran a mutant of Kafka", is_void=ran_one, finding=finding)
 
 
 def _without_repetitions(runs: Iterator[RunEvidence]) -> Iterator[RunEvidence]:

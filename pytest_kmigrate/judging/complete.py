@@ -20,6 +20,7 @@ _DIGESTS = (
     "python",
     "byteman",
     "exercise",
+    "mutant",
     "cold",
 )
 

@@ -16,8 +16,8 @@ def explained(history: History, verdicts: Iterable[Verdict], diagnoses: Sequence
     """The verdicts, each violated one with the bugs and deviations of the release that explain it.
 
     A verdict is explained if each of its violations is. Otherwise it stays red, and shows those that are left. The
-    release is what the jars are, whether they were named by a version or by a path. A run against a mutant
-    (``--kmigrate-byteman``) is judged alike: what excuses a planted defect excuses too much. What is left over is not
+    release is what the jars are, whether they were named by a version or by a path. A run against a mutant is
+    judged alike: what excuses a planted defect excuses too much. What is left over is not
     Kafka's where it did not come in time while this machine was under pressure.
     """
     history = until_loss(history)
@@ -34,7 +34,7 @@ def deviations_gone(header: RunHeader, verdicts: Iterable[Verdict]) -> list[Devi
     Each of these requirements conforms, by evidence that could have violated it. A build of somebody may have mended
     any.
     """
-    if header.extra.get("byteman") or not is_release(header.kafka):
+    if header.has_mutant or not is_release(header.kafka):
         return []
     said = [about for verdict in verdicts for about in verdict.about if not about.is_vacuous]
     violated = {about.requirement for about in said if about.outcome is not Outcome.CONFORMS}

@@ -18,6 +18,8 @@ SCHEDULE = "schedule"
 NIGHT = "night"
 """The key of a header's ``extra`` that holds which line of which night that was."""
 
+MUTANT = "mutant"
+"""The key that holds which changed class was planted: its ``id``, ``class_name`` and ``sha256``; null: none."""
 EXERCISE = "exercise"
 """The key that holds the patterns of classes of which was recorded what is executed; null if nothing was."""
 
@@ -161,6 +163,11 @@ class RunHeader:
         """The schedule that the run carried out, as data; None for any other test."""
         found = self.extra.get(SCHEDULE)
         return found if isinstance(found, Mapping) else None
+
+    @property
+    def has_mutant(self) -> bool:
+        """Whether a defect was planted in Kafka, by Byteman rules or as a changed class."""
+        return bool(self.extra.get("byteman") or self.extra.get(MUTANT))
 
     @property
     def release(self) -> str:

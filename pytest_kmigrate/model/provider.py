@@ -32,11 +32,24 @@ class Artifact:
 
 
 @dataclass(frozen=True)
+class Mutant:
+    """One class of Kafka with a defect that was planted into it."""
+
+    id: str
+    class_name: str
+    """Its full name, with ``$`` before that of a nested class."""
+    file: Path
+    """The class file that stands for Kafka's own."""
+
+
+@dataclass(frozen=True)
 class Instruments:
     """What every JVM of Kafka has loaded besides Kafka."""
 
     rules: Path | None = None
     """A script of Byteman rules."""
+    mutant: Mutant | None = None
+    """What is loaded in the place of one class; None: every class is Kafka's own."""
     watched: Sequence[str] = ()
     """Patterns of classes, such as ``org.apache.kafka.raft.*``: which of their code is executed is recorded."""
     clocks: bool = False

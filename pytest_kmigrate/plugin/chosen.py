@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.catalogue import profiles
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.provider import Mutant
 from pytest_kmigrate.model.provider_names import PROVIDERS
 from pytest_kmigrate.plugin.options import DEFAULTS, FLAGS, in_file, is_set, keys_of, unknown_keys, value_of
 from pytest_kmigrate.providers.choosing import OF_ONE_FILE
@@ -40,6 +42,7 @@ class Options:
     """None: the file that the marker names."""
     shard: tuple[int, int]
     """Which machine this is, from 1, and of how many."""
+    mutant: Mutant | None
     watched: tuple[str, ...]
     """Patterns of classes of which is recorded what is executed; empty: of none."""
     keep: bool
@@ -80,12 +83,23 @@ def checked(config: pytest.Config) -> Options:
         commit=_chosen(config, "commit"),
         schedules=Path(chosen) if (chosen := _chosen(config, "schedules")) else None,
         shard=_shard(_chosen(config, "shard") or "1/1"),
+        mutant=_mutant(Path(folder)) if (folder := _chosen(config, "mutant")) else None,
         watched=_watched(config, profile) if is_set(config, "exercise") or _chosen(config, "classes") else (),
         keep=is_set(config, "keep"),
         cold=is_set(config, "cold"),
         nightly=is_set(config, "nightly"),
         resume=is_set(config, "resume"),
     )
+
+
+def _mutant(folder: Path) -> Mutant:
+    """The changed class in a folder; pytest.UsageError if there is none."""
+    from pytest_kmigrate.recording.mutants import read_mutant
+
+    try:
+        return read_mutant(folder)
+    except WrongUseError as error:
+        raise pytest.UsageError(f"--kmigrate-mutant: {error}") from error
 
 
 def _watched(config: pytest.Config, profile: str) -> tuple[str, ...]:

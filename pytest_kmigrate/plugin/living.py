@@ -123,13 +123,13 @@ def _shared_cluster(
 ) -> SharedCluster | None:
     """The cluster of a test's scene, if the test is in one: the one that stands if it is fit, otherwise a new one.
 
-    Under Byteman each test gets a new one, since what rules did is counted from the start of a node.
+    Under a mutant each test gets a new one, since what rules did is counted from the start of a node.
     """
     scene = scene_of(item)
     if scene is None:
         return None
     shared = shared_as(item, scene, lambda: SharedCluster(settings, provider, topology, terminal_of(item.config).line))
-    if settings.byteman is not None:
+    if settings.byteman is not None or settings.mutant is not None:
         shared.close()
     if not shared.prepare():
         _require_room(provider, topology)
@@ -157,6 +157,7 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
         profile=options.profile,
         keep=options.keep,
         byteman=options.byteman,
+        mutant=options.mutant,
         watched=options.watched,
         member=options.member,
         commit=options.commit,
@@ -165,7 +166,7 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
         schedules=options.schedules,
         began=_progress(config).follow,
         # What a mutant does must be seen in the run that it was loaded into.
-        checkpoints=None if options.cold or options.byteman else _checkpoints(config, provider),
+        checkpoints=None if options.cold or options.byteman or options.mutant else _checkpoints(config, provider),
     )
 
 

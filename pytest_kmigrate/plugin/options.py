@@ -33,6 +33,7 @@ OPTIONS = (
     ("runs", "DIR", "reports/runs", "where run folders go"),
     ("seed", "N", "1", "seed of everything that is chosen at random"),
     ("byteman", "FILE", None, "Byteman rules loaded into every Kafka JVM"),
+    ("mutant", "FOLDER", None, "one changed class of Kafka, loaded into every Kafka JVM: see `make mutation-score`"),
     (
         "classes",
         "PATTERNS",

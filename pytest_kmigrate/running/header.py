@@ -18,8 +18,8 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.limits import processors
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.history import EXERCISE, NIGHT, SCHEDULE, RunHeader
-from pytest_kmigrate.model.provider import Artifact, Instruments, Provider
+from pytest_kmigrate.model.history import EXERCISE, MUTANT, NIGHT, SCHEDULE, RunHeader
+from pytest_kmigrate.model.provider import Artifact, Instruments, Mutant, Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder, run_id_of
 from pytest_kmigrate.recording.sessions import Session
@@ -42,6 +42,7 @@ class RunSettings:
     profile: str = "kip-866"
     keep: bool = False
     byteman: Path | None = None
+    mutant: Mutant | None = None
     watched: Sequence[str] = ()
     """Patterns of Kafka's classes of which is recorded what is executed."""
     clocks: bool = False
@@ -65,7 +66,7 @@ class RunSettings:
     @property
     def instruments(self) -> Instruments:
         """What is loaded into every JVM of Kafka."""
-        return Instruments(self.byteman, self.watched, self.clocks)
+        return Instruments(self.byteman, self.mutant, self.watched, self.clocks)
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ def header_of(
                 "observed": bool(claim.observed),
                 "source_digest": claim.source_digest,
                 "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
+                MUTANT: _planted(settings.mutant) if settings.mutant else None,
                 EXERCISE: list(settings.watched) or None,
                 "commit": settings.commit,
                 SCHEDULE: dict(claim.schedule) if claim.schedule else None,
@@ -177,6 +179,11 @@ def new_folder(runs: Path, header: RunHeader) -> RunFolder:
     return folder
 
 
+def _planted(mutant: Mutant) -> dict[str, object]:
+    digest = hashlib.sha256(mutant.file.read_bytes()).hexdigest()
+    return {"id": mutant.id, "class_name": mutant.class_name, "sha256": digest}
+
+
 def _host() -> dict[str, object]:
     """What a certificate names of the machine; the id of its boot as a digest, so that overlapping runs show."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_bytes()
@@ -207,6 +214,7 @@ def _reproduce(
         "profile": settings.profile,
         "topology": settings.topology,
         "byteman": settings.byteman,
+        "mutant": settings.mutant.file.parent if settings.mutant else None,
         "member": shlex.join(settings.member) or None,
         "schedules": settings.schedules,
     }

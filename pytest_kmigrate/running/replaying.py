@@ -17,7 +17,7 @@ from pytest_kmigrate.topology.loading import shipped
 
 _PACKAGE = Path(pytest_kmigrate.__file__).parent
 _SUITES = "suites"
-_CARRIED = ("topology", "byteman", "classes")
+_CARRIED = ("topology", "byteman", "mutant", "classes")
 """Options as they were chosen, on the command line or in the ini file; the others are recorded by what they came to."""
 _FLAGS = ("cold", "nightly", "exercise")
 """Flags that decide whether the test runs at all, from where, and what is recorded of it."""

@@ -137,18 +137,26 @@ def _begin_facts(
     of_runs = facts.verdicts(runs, verdicts, damaged)
     of_good = anomalies.join(runs.select("folder"), "folder", "left_semi")
     begin("verdicts", lambda: of_runs.unionByName(consistency.verdicts(of_good, verdicts)))
-    samples = kept(staging.staged_samples(files.lines(staging.METRICS_FILE)))
-    znodes = kept(staging.staged_znodes(files.lines(staging.ZNODES_FILE)))
-    images = kept(staging.staged_images(files.images()))
-    begin("metrics", lambda: observations.metrics(staging.good(samples)))
-    begin("znode_changes", lambda: observations.znode_changes(staging.good(znodes)))
-    begin("metadata_images", lambda: staging.good(images))
+    observed = _begin_observations(files, kept, begin)
     told_here = [*seen.bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
     bad = judged.sparkSession.createDataFrame(told_here, schemas.TABLES["bad_rows"])
     bad = bad.unionByName(consistency.set_aside(judged))
     for staged in (staged_runs, staged_verdicts, staged_events):
         bad = bad.unionByName(staging.set_aside(staged))
-    for observed in (samples, znodes, images):
+    for staged in observed:
         # No verdict is read from these.
-        bad = bad.unionByName(staging.set_aside(observed, is_run=False))
+        bad = bad.unionByName(staging.set_aside(staged, is_run=False))
     begin("bad_rows", lambda: bad)
+
+
+def _begin_observations(files: RunFiles, kept: Callable[[DataFrame], DataFrame], begin: Begin) -> list[DataFrame]:
+    """Begin the tables of what was observed line by line, and of images; return what was staged for them."""
+    samples = kept(staging.staged_samples(files.lines(staging.METRICS_FILE)))
+    znodes = kept(staging.staged_znodes(files.lines(staging.ZNODES_FILE)))
+    executed = kept(staging.staged_executions(files.lines(staging.EXERCISE_FILE)))
+    images = kept(staging.staged_images(files.images()))
+    begin("metrics", lambda: observations.metrics(staging.good(samples)))
+    begin("znode_changes", lambda: observations.znode_changes(staging.good(znodes)))
+    begin("executions", lambda: observations.executions(staging.good(executed)))
+    begin("metadata_images", lambda: staging.good(images))
+    return [samples, znodes, images, executed]

@@ -12,7 +12,19 @@ from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
-from pytest_kmigrate.analysis import causes, clusters, facts, flakiness, logs, marts, nights, schemas, staging, trends
+from pytest_kmigrate.analysis import (
+    causes,
+    clusters,
+    exercise,
+    facts,
+    flakiness,
+    logs,
+    marts,
+    nights,
+    schemas,
+    staging,
+    trends,
+)
 from pytest_kmigrate.analysis.foreign import Label, foreign_attempts
 from pytest_kmigrate.reports.ingestion.discovery import Notice
 from pytest_kmigrate.reports.ingestion.ledger import EARLIER, UNFINISHED
@@ -31,7 +43,18 @@ _WRITTEN_AT_ONCE = 3
 """Small tables are all waiting and little work, so a few at a time keep two cores busy."""
 
 _UNSHOWN = frozenset(
-    {"runs", "verdicts", "requirement_attempts", "faults", "durations", "figures", "log_forms", *schemas.OBSERVATIONS}
+    {
+        "runs",
+        "verdicts",
+        "requirement_attempts",
+        "faults",
+        "durations",
+        "figures",
+        "log_forms",
+        "code_lines",
+        "exercised",
+        *schemas.OBSERVATIONS,
+    }
 )
 """Tables for questions of one's own; a page is made of the others."""
 
@@ -199,13 +222,18 @@ def write_attempts(
             begin("requirement_attempts", lambda: nights.in_nights(per_requirement, tables["infra_nights"]))
 
 
-def write_marts(tables: TableFolder, done: Callable[[int], None]) -> None:
-    """Compute from the facts what people look at; ``done`` hears which share of the tables is there, in per cent."""
+def write_marts(tables: TableFolder, code_lines: DataFrame, done: Callable[[int], None]) -> None:
+    """Compute from the facts what people look at; ``done`` hears which share of the tables is there, in per cent.
+
+    ``code_lines``: the lines of Kafka that runs watched.
+    """
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
     faults, durations, log_lines = tables["faults"], tables["durations"], tables["log_lines"]
     held, counted = attempts.where("not is_aside"), nights.excused(per_requirement)
     cell = flakiness.REQUIREMENT_CELL
     with tables.keeping() as keep, tables.writing(done=lambda _: done(tables.share_there())) as begin:
+        begin("code_lines", lambda: code_lines)
+        begin("exercised", lambda: exercise.exercised(tables["code_lines"], tables["executions"], attempts))
         messages = keep(clusters.normalised(clusters.failure_messages(verdicts, attempts)))
         begin("failure_members", lambda: clusters.failure_members(messages))
         begin("log_forms", lambda: logs.log_forms(log_lines, attempts))
@@ -228,6 +256,12 @@ def write_marts(tables: TableFolder, done: Callable[[int], None]) -> None:
         begin("consistency", lambda: marts.consistency(verdicts, attempts))
         begin("consistency_facts", lambda: marts.consistency_facts(verdicts, attempts))
         begin("duration_statistics", lambda: marts.duration_statistics(durations, attempts))
+        begin(
+            "exercised_classes",
+            lambda: exercise.exercised_classes(
+                tables["exercised"], tables["code_lines"], tables["executions"], attempts
+            ),
+        )
         begin("growth", lambda: marts.growth(tables["figures"], attempts))
 
 

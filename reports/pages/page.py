@@ -11,6 +11,7 @@ from string import Template
 from pytest_kmigrate.reports.pages.drawing import amount, goto, text
 from pytest_kmigrate.reports.site import (
     causes,
+    code,
     comparing,
     consistency,
     environment,
@@ -42,6 +43,7 @@ _VIEWS: tuple[tuple[str, Callable[[Site], View]], ...] = (
     ("Log lines", logs.logs),
     ("Trends", trends.trends),
     ("Growth", growth.growth),
+    ("Code of Kafka", code.code),
     ("Infra nights", nights.nights),
     ("Compare", comparing.comparing),
     ("Set aside", nights.aside),

@@ -37,7 +37,7 @@ TABLES = (
     "duration_statistics", "growth", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
     "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts", "requirement_flakiness",
     "requirement_changes", "requirement_outcomes", "checked_classes", "metadata_divergences", "log_templates",
-    "log_signs",
+    "log_signs", "exercised_classes",
 )  # fmt: skip
 """The tables a report is made of; one that is missing counts as empty."""
 
@@ -94,6 +94,7 @@ class Summary(TypedDict):
     trend_changes: list[Row]
     duration_statistics: list[Row]
     growth: list[Row]
+    exercised_classes: list[Row]
     attempts: list[Row]
     set_aside: list[Row]
     comparison: Comparison | None
@@ -142,6 +143,7 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "trend_changes": newest_first(known["trend_changes"], "since_at"),
         "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", *CONDITION)),
         "growth": sorted(known["growth"], key=by("of", *CONDITION, "measure")),
+        "exercised_classes": sorted(known["exercised_classes"], key=by("profile", "kafka", "class")),
         "attempts": attempts,
         "set_aside": sorted(known["set_aside"], key=by("path", "line")),
         "comparison": compare(known, *versions) if versions else None,

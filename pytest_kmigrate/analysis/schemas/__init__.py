@@ -3,6 +3,7 @@
 from pytest_kmigrate.analysis.schemas.causes import CAUSES
 from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, TEXTS
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
+from pytest_kmigrate.analysis.schemas.exercise import EXERCISE
 from pytest_kmigrate.analysis.schemas.facts import ATTEMPTS, FACTS, REQUIREMENT_ATTEMPTS
 from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from pytest_kmigrate.analysis.schemas.ingestion import INGESTED, KEPT, OBSERVATIONS
@@ -10,6 +11,7 @@ from pytest_kmigrate.analysis.schemas.marts import MARTS
 from pytest_kmigrate.analysis.schemas.sources import (
     EVENT_DATA,
     EVENT_JSON,
+    EXECUTED_JSON,
     FACTS_MAP,
     FILES,
     FOLDERS,
@@ -25,7 +27,7 @@ from pytest_kmigrate.analysis.schemas.sources import (
 )
 from pytest_kmigrate.analysis.schemas.trends import TRENDS
 
-TABLES = {**FACTS, **OBSERVATIONS, **CONSISTENCY, **MARTS, **FLAKINESS, **CAUSES, **TRENDS}
+TABLES = {**FACTS, **OBSERVATIONS, **CONSISTENCY, **MARTS, **FLAKINESS, **CAUSES, **TRENDS, **EXERCISE}
 """Table name -> its columns, in order: the Parquet folders below ``tables/``."""
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "COUNT",
     "EVENT_DATA",
     "EVENT_JSON",
+    "EXECUTED_JSON",
     "FACTS",
     "FACTS_MAP",
     "FILES",

@@ -1,6 +1,6 @@
 """Ingestion: what is known of run folders that were read before, and what was observed beside their verdicts."""
 
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, StructType
 
 from pytest_kmigrate.analysis.schemas.columns import COUNT, FLAG, MOMENT, NUMBER, TEXT, TEXTS, struct
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
@@ -22,6 +22,7 @@ OBSERVATIONS: dict[str, StructType] = {
         largest=NUMBER,
         last=NUMBER,
     ),
+    "executions": struct(folder=TEXT, class_name=TEXT, class_id=TEXT, executed=ArrayType(COUNT)),
     "log_lines": struct(
         folder=TEXT, node=TEXT, level=TEXT, shape=TEXT, lines=COUNT, first_line=COUNT, first_at=MOMENT, example=TEXT
     ),

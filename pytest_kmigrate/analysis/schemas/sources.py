@@ -33,7 +33,14 @@ RUN_JSON = struct(
     requirements=TEXTS,
     started_at=TEXT,
     reproduce=TEXT,
-    extra=struct(reproduce=TEXT, byteman=TEXT, commit=TEXT),
+    extra=struct(
+        reproduce=TEXT,
+        byteman=TEXT,
+        commit=TEXT,
+        exercise=TEXTS,
+        mutant=struct(id=TEXT),
+        distribution_digests=MapType(TEXT, TEXT),
+    ),
 )
 """``run.json``. What a header does not define lies under ``extra`` in folders written by the recorder."""
 
@@ -88,6 +95,9 @@ EVENT_DATA = struct(
 
 SAMPLE_JSON = struct(at_ns=COUNT, node=TEXT, values=MapType(TEXT, NUMBER))
 """One line of ``metrics.jsonl``; a metric that a node does not have yet is null."""
+
+EXECUTED_JSON = struct(node=TEXT, class_name=TEXT, class_id=TEXT, executed=ArrayType(COUNT))
+"""One line of ``exercise.jsonl``."""
 
 ZNODE_JSON = struct(at_ns=COUNT, path=TEXT, data=TEXT, version=COUNT, mzxid=COUNT)
 """One line of ``znodes.jsonl``; a znode that is not there has version -1."""

@@ -15,6 +15,7 @@ from pytest_kmigrate.analysis.staging.judged import (
     staged_verdicts,
 )
 from pytest_kmigrate.analysis.staging.observed import (
+    EXERCISE_FILE,
     IMAGES_FOLDER,
     LOGS_FOLDER,
     METRICS_FILE,
@@ -22,6 +23,7 @@ from pytest_kmigrate.analysis.staging.observed import (
     harmless,
     message,
     moment,
+    staged_executions,
     staged_images,
     staged_log_lines,
     staged_samples,
@@ -30,6 +32,7 @@ from pytest_kmigrate.analysis.staging.observed import (
 from pytest_kmigrate.analysis.staging.reading import good, set_aside, shortened
 
 __all__ = [
+    "EXERCISE_FILE",
     "HISTORY_FILE",
     "IMAGES_FOLDER",
     "LOGS_FOLDER",
@@ -45,6 +48,7 @@ __all__ = [
     "set_aside",
     "shortened",
     "staged_events",
+    "staged_executions",
     "staged_images",
     "staged_log_lines",
     "staged_runs",

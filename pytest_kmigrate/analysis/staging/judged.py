@@ -79,6 +79,8 @@ def staged_runs(
         F.when(~clock_was_wrong, started_at).alias("started_at"),
         F.col("extra.commit").alias("commit"),
         F.coalesce("reproduce", F.col("extra.reproduce")).alias("reproduce"),
+        F.col("extra.exercise").alias("watched"),
+        F.array_sort(F.map_keys("extra.distribution_digests")).alias("software"),
         "is_complete",
         "timeline",
         "digest",
@@ -215,8 +217,10 @@ def counted_once(runs: DataFrame) -> DataFrame:
 
 
 def _distribution() -> Column:
-    """What was tested: a Kafka with Byteman rules loaded (a mutant) is another one than the same release without."""
+    """What was tested: a Kafka with a mutant, by Byteman rules or as a class, is not the release itself."""
     names = F.concat_ws(", ", F.regexp_extract_all("extra.byteman", F.lit(r"(?m)^\s*RULE\s+(.*\S)"), F.lit(1)))
     digest = F.substring(F.sha2("extra.byteman", 256), 1, 6)
-    mutant = F.format_string("%s + Byteman %s (%s)", "kafka", names, digest)
-    return F.when(F.col("extra.byteman").isNull(), F.col("kafka")).otherwise(mutant)
+    rules = F.format_string("%s + Byteman %s (%s)", "kafka", names, digest)
+    planted = F.format_string("%s + mutant %s", "kafka", "extra.mutant.id")
+    is_planted = F.col("extra.mutant.id").isNotNull()
+    return F.when(F.col("extra.byteman").isNotNull(), rules).when(is_planted, planted).otherwise(F.col("kafka"))

@@ -14,6 +14,7 @@ from pytest_kmigrate.analysis.messages import normal_form
 from pytest_kmigrate.analysis.staging.levels import reported
 from pytest_kmigrate.analysis.staging.reading import first_of, missing, parsed, unreadable
 
+EXERCISE_FILE = "exercise/exercise.jsonl"
 METRICS_FILE = "metrics/metrics.jsonl"
 ZNODES_FILE = "znodes/znodes.jsonl"
 IMAGES_FOLDER = "metadata"
@@ -42,6 +43,13 @@ def staged_znodes(lines: DataFrame) -> DataFrame:
     read = parsed(lines.where(F.col("file") == ZNODES_FILE), schemas.ZNODE_JSON)
     reason = first_of(unreadable("the line"), *missing("the line", "at_ns", "path"))
     return read.select("folder", "file", "line", reason.alias("reason"), *schemas.ZNODE_JSON.names)
+
+
+def staged_executions(lines: DataFrame) -> DataFrame:
+    """One row per line of every ``exercise.jsonl``."""
+    read = parsed(lines.where(F.col("file") == EXERCISE_FILE), schemas.EXECUTED_JSON)
+    reason = first_of(unreadable("the line"), *missing("the line", *schemas.EXECUTED_JSON.names))
+    return read.select("folder", "file", "line", reason.alias("reason"), *schemas.EXECUTED_JSON.names)
 
 
 def staged_images(files: DataFrame) -> DataFrame:

@@ -10,10 +10,11 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive
 
 
-@checker(in_every_run=lambda history: bool(history.header.extra.get("byteman")))
+@checker(in_every_run=lambda history: history.header.has_mutant)
 def mutant_was_in_force(history: History) -> Verdict:
     """Every Byteman rule that the nodes were started with was carried out in one of them, and Byteman refused none.
 
+    A changed class (``--kmigrate-mutant``) was loaded by one of them.
     Otherwise what held says nothing of the mutant; whether the rule's own condition was ever met is not known.
     Asked of each process before it is ended, and of all when the run is judged. Source: the rules of conformance (a
     verdict needs a witness).

@@ -175,8 +175,9 @@ class RequestsReported(EventData):
 
 @dataclass(frozen=True)
 class RulesReported(EventData):
-    """What became of the Byteman rules (``--kmigrate-byteman``) that a node was started with, up to now."""
+    """What became of the Byteman rules or the mutant that a node was started with, up to now."""
 
     event_kind: ClassVar = EventKind.RULES_TOLD
     rules: Mapping[str, str]
-    """By name of each rule: ``carried out``, ``woven in, never reached``, ``woven into nothing``, or an error."""
+    """By name of each rule, or of the mutant (``carried out``: its class was loaded):
+    ``carried out``, ``woven in, never reached``, ``woven into nothing``, or an error."""

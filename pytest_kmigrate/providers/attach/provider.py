@@ -78,8 +78,10 @@ class AttachProvider:
         keep: Callable[[], bool] = lambda: False,
     ) -> Iterator[AttachedCluster]:
         """The cluster, as it stands; it stands on when the block ends."""
-        if (rules := instruments.rules) is not None:
-            raise WrongUseError(f"expected no Byteman rules, as the nodes of an attached cluster run; got {rules}")
+        if (planted := instruments.rules or instruments.mutant) is not None:
+            raise WrongUseError(
+                f"expected no Byteman rules and no mutant, as the nodes of an attached cluster run; got {planted}"
+            )
         have_steady_clients(self._notify)
         heal_left(self.site, self._notify)
         with TemporaryDirectory(prefix="kmigrate-attach-") as scratch, ExitStack() as ending:

@@ -20,7 +20,7 @@ class Mounts:
     def __init__(self, software: Software, topology: Topology, written: Iterable[Path]) -> None:
         self._written = [folder.absolute() for folder in written]
         self._of_every_node = [software.jolokia.parent, software.byteman.parent]
-        self._of_every_node += [software.jacoco.parent] if software.jacoco else []
+        self._of_every_node += [each.parent for each in (software.jacoco, software.planter) if each]
         self._of_every_node += [Path(jar.path).absolute().parent for node in topology.nodes for jar in node.jars]
         self._read = [Path(each) for each in _SYSTEM if Path(each).exists()]
         self._read += sorted(Path("/etc").glob(_JAVA_SETTINGS))

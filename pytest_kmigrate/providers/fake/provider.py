@@ -52,8 +52,8 @@ class FakeProvider:
         keep: Callable[[], bool] = lambda: False,
     ) -> Iterator[FakeCluster]:
         """A cluster whose nodes are not started yet; when the block ends all are down and every link is healed."""
-        if (rules := instruments.rules) is not None:
-            raise WrongUseError(f"expected no Byteman rules, as fake nodes run no code; got {rules}")
+        if (planted := instruments.rules or instruments.mutant) is not None:
+            raise WrongUseError(f"expected no Byteman rules and no mutant, as fake nodes run no code; got {planted}")
         with TemporaryDirectory(prefix="kmigrate-fake-") as scratch:
             cluster = FakeCluster(topology, recorder, logs, Path(scratch), self.capabilities)
             try:

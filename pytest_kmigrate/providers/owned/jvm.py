@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.model.provider import Mutant
 from pytest_kmigrate.model.topology import NodeSpec, Role
 from pytest_kmigrate.providers.owned import clocks
 from pytest_kmigrate.providers.owned.agents.attaching import listening_at
@@ -22,6 +23,7 @@ _MAIN = {
     Role.CONTROLLER: "kafka.Kafka",
 }
 RULES = "rules.btm"
+_MUTANT = "mutant.class"
 # Of the migration no TRACE: Kafka 3.4 and 3.5 write every record there that they copy, SCRAM credentials whole.
 LOG4J = """\
 log4j.rootLogger=INFO, stdout
@@ -80,7 +82,9 @@ class Jvm:
     """Records which code is executed; None: nothing does."""
     watched: Sequence[str] = ()
     """The classes of which it does, by patterns."""
-
+    planter: Path | None = None
+    """Loads the mutant; None: there is none."""
+    mutant: Mutant | None = None
     clocks: bool = False
     """Each node has a clock of its own."""
 
@@ -93,6 +97,8 @@ class Jvm:
         (self.etc / f"{OF_TOOLS}log4j2.properties").write_text(TOOLS_LOG4J2)
         if self.rules is not None:  # a node runs elsewhere, where a relative path leads nowhere, and starts again later
             shutil.copyfile(self.rules, self.etc / RULES)
+        if self.mutant is not None:
+            shutil.copyfile(self.mutant.file, self.etc / _MUTANT)
 
     def node_command(self, spec: NodeSpec, distribution: Distribution, hosts: Path, properties: Path) -> Command:
         """The command that runs a node; ``properties`` is its properties file, ``hosts`` its only name service."""
@@ -115,6 +121,10 @@ class Jvm:
     def has_byteman(self, spec: NodeSpec) -> bool:
         """Whether a node has Byteman from its start: one of Kafka's, where there are rules."""
         return self.rules is not None and spec.role is not Role.ZOOKEEPER
+
+    def mutant_of(self, spec: NodeSpec) -> Mutant | None:
+        """What is planted in a node."""
+        return None if spec.role is Role.ZOOKEEPER else self.mutant
 
     def is_watched(self, spec: NodeSpec) -> bool:
         """Whether it is recorded what a node executes."""
@@ -162,6 +172,8 @@ class Jvm:
         agents = []
         if self.jacoco is not None:  # before all others: it knows a class file by its sum, as it is in the jar
             agents.append(f"-javaagent:{self.jacoco}=output=none,jmx=true,includes={':'.join(self.watched)}")
+        if self.planter is not None and self.mutant is not None:
+            agents.append(f"-javaagent:{self.planter}={self.mutant.class_name},{self.etc / _MUTANT}")
         agents.append(f"-javaagent:{self.jolokia}=host={address},port={JOLOKIA_PORT},discoveryEnabled=false")
         if self.has_byteman(spec):  # with a listener: it cannot be loaded again for a crash point
             agents.append(f"-javaagent:{self.byteman}=script:{self.etc / RULES},{listening_at(address)}")

@@ -12,6 +12,7 @@ import psutil
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, HarnessLostError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.event import RuleOutcome
 from pytest_kmigrate.model.events import nodes as events
 from pytest_kmigrate.model.protocols import Restricted, Stood
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
@@ -30,6 +31,8 @@ from pytest_kmigrate.providers.owned.surroundings import Surroundings
 from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
+_PLANTED = "kmigrate.planted"
+"""The property in which ``MutantPlanter.java`` names the class that it has put in the place of Kafka's."""
 _ASKED_EVERY_S = 0.02
 _KILLED_WITHIN_S = 30
 _STILL_WITHIN_S = 10
@@ -283,11 +286,16 @@ class OwnedNode:
             self._byteman_in = self.pid
 
     def tell_rules(self) -> None:
-        """Record what became of the rules it was started with, if any; one that does not answer proves nothing."""
+        """Record what became of the rules or mutant it was started with; one that does not answer proves nothing."""
         if self.alive and self._around.jvm.has_byteman(self.spec):
             with suppress(OSError):
                 rules = attaching.listed(self.address, RULES)
                 self._around.recorder.record(events.RulesReported(rules), self.name)
+        if self.alive and not self.stands_still and (mutant := self._around.jvm.mutant_of(self.spec)):
+            with suppress(OSError, ClusterError), closing(JolokiaClient()) as jolokia:
+                loaded = jolokia.property_at(self.metrics_url, _PLANTED)
+                outcome = RuleOutcome.CARRIED_OUT if loaded == mutant.class_name else RuleOutcome.NOWHERE
+                self._around.recorder.record(events.RulesReported({mutant.id: outcome}), self.name)
 
     def executed(self, *, anew: bool = False) -> list[bytes]:
         """What its JVMs have executed: those that ended since the last call, and the present one."""

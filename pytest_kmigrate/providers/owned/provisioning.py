@@ -54,6 +54,8 @@ def surroundings_of(  # noqa: PLR0913 - each a thing of its own
         unpacking,
         software.jacoco,
         instruments.watched,
+        software.planter,
+        instruments.mutant,
         instruments.clocks,
     )
     jvm.write_files()

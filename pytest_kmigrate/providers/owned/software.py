@@ -9,6 +9,7 @@ from pytest_kmigrate.distributions.agents import byteman_jar, jacoco_jar, joloki
 from pytest_kmigrate.distributions.class_names import has_classes
 from pytest_kmigrate.distributions.classes import digest_of_classes
 from pytest_kmigrate.distributions.java import find_java
+from pytest_kmigrate.distributions.java_tools.building import agent_jar
 from pytest_kmigrate.distributions.kafka import Distribution, resolve
 from pytest_kmigrate.distributions.steady_clients import have_steady_clients
 from pytest_kmigrate.distributions.toxiproxy import toxiproxy_server
@@ -32,6 +33,8 @@ class Software:
     toxiproxy: Path
     jacoco: Path | None = None
     """The agent that records what is executed; None: nothing is recorded."""
+    planter: Path | None = None
+    """The agent that loads a changed class; None: none is."""
 
     @property
     def artifacts(self) -> dict[str, Artifact]:
@@ -80,6 +83,8 @@ def instrumented(software: Software, instruments: Instruments, progress: Progres
 
     WrongUseError if classes are to be watched of which no distribution has any.
     """
+    if instruments.mutant is not None:
+        software = replace(software, planter=agent_jar("MutantPlanter", progress))
     if not instruments.watched:
         return software
     jars = tuple(jar for each in software.distributions.values() for jar in each.jars)

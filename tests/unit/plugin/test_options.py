@@ -32,6 +32,7 @@ pytest_plugins = ["pytester"]
             ("--kmigrate-classes", "kafka.zk.*,x"),
             "--kmigrate-classes: expected names of classes with * for any text, and : between them; got *",
         ),
+        (("--kmigrate-mutant", "nowhere"), "--kmigrate-mutant: nowhere: expected a folder with mutant.json *"),
         (("--kmigrate-byteman", "none.btm"), "--kmigrate-byteman: expected a file of Byteman rules; none.btm is none"),
     ],
 )

@@ -50,7 +50,7 @@ class Asked(BaseHTTPRequestHandler):
         """Answer each question of the bulk."""
         self.server.requests += 1
         questions = self.server.asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answers = [answer(question["attribute"]) for question in questions]
+        answers = [answer(question.get("attribute", "")) for question in questions]
         body = self.server.body if self.server.body is not None else json.dumps(answers).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -130,6 +130,22 @@ def test_requests_are_counted_by_name_and_version(client: JolokiaClient, agent: 
     assert client.requests_at(url(agent), 5) == {("Fetch", 17): 8, ("Fetch", 16): 2}
     agent.body = json.dumps([{"status": 404}]).encode()
     assert client.requests_at(url(agent), 5) == {}
+
+
+def test_execution_data_are_bytes_which_java_sends_as_numbers_with_a_sign(client: JolokiaClient, agent: Agent) -> None:
+    """A node without JaCoCo's agent has no such MBean."""
+    agent.body = json.dumps([{"status": 200, "value": [1, -64, -64, 16, 7]}]).encode()
+    assert client.executed_at(url(agent), 5, anew=True) == b"\x01\xc0\xc0\x10\x07"
+    assert agent.asked[0]["arguments"] == [True]
+    agent.body = json.dumps([{"status": 404}]).encode()
+    assert client.executed_at(url(agent), 5) is None
+
+
+def test_a_property_of_the_jvm_is_read_by_its_name(client: JolokiaClient, agent: Agent) -> None:
+    """None where it has none."""
+    agent.body = json.dumps([{"status": 200, "value": {"kmigrate.planted": "A"}}]).encode()
+    assert client.property_at(url(agent), "kmigrate.planted", 5) == "A"
+    assert client.property_at(url(agent), "other", 5) is None
 
 
 def test_no_stack_traces_are_asked_for(client: JolokiaClient, agent: Agent) -> None:

@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 
 from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.model.provider import Mutant
 from pytest_kmigrate.providers.owned.jvm import Jvm
 from tests.unit.fakes import topology
 
@@ -52,3 +53,24 @@ def test_what_records_executed_code_sees_class_files_before_other_agents_change_
     assert agents[0] == expected
     assert len(agents) == 3
     assert not [word for word in zookeeper if "jacoco" in word]
+
+
+def test_a_changed_class_goes_with_the_files_of_the_cluster_to_every_node_of_kafka(tmp_path: Path) -> None:
+    """A node in a container sees only these; ZooKeeper has none of Kafka's classes."""
+    hosts, file = tmp_path / "hosts", tmp_path / "elsewhere" / "mutant.class"
+    hosts.write_text("127.7.0.2 broker-0\n127.7.0.3 zookeeper-1\n")
+    file.parent.mkdir()
+    file.write_bytes(b"changed")
+    mutant = Mutant("m", "org.acme.A$B", file)
+    jvm = Jvm(Path("java"), Path("j"), Path("b"), None, tmp_path / "etc", planter=Path("planter.jar"), mutant=mutant)
+    jvm.write_files()
+    distribution = cast("Distribution", SimpleNamespace(cds_archive=None, classpath="", image=None))
+    broker, zookeeper = (
+        jvm.node_command(topology().node(name), distribution, hosts, tmp_path / "properties").argv
+        for name in ("broker-0", "zookeeper-1")
+    )
+    (agent,) = (word for word in broker if "planter.jar" in word)
+    name, _, place = agent.removeprefix("-javaagent:planter.jar=").partition(",")
+    assert (name, Path(place).read_bytes()) == ("org.acme.A$B", b"changed")
+    assert Path(place).is_relative_to(tmp_path / "etc")
+    assert not [word for word in zookeeper if "planter" in word]

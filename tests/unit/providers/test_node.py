@@ -44,7 +44,8 @@ def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryR
     """A node whose process is ``pid``, and whose signals go to ``signal_sent``."""
     shape = topology()
     supervision = cast("Supervision", SimpleNamespace(signal=signal_sent, is_lost=False))
-    jvm = cast("Jvm", SimpleNamespace(has_byteman=lambda _spec: False, is_watched=lambda _spec: False))
+    has = {"has_byteman": lambda _spec: False, "is_watched": lambda _spec: False, "mutant_of": lambda _spec: None}
+    jvm = cast("Jvm", SimpleNamespace(**has))
     around = Surroundings(
         Addresses(shape, 7),
         Protection(shape.security, tmp_path / "security"),

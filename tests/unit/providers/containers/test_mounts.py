@@ -19,6 +19,7 @@ def test_software_is_read_only_and_the_clusters_folders_are_not(tmp_path: Path) 
         jolokia=tmp_path / "cache" / "jolokia.jar",
         byteman=program,
         jacoco=None,
+        planter=None,
         toxiproxy=program,
         distributions={"3.9.1": Distribution("3.9.1", (jar,), "digest")},
     )
@@ -44,6 +45,7 @@ def test_an_image_keeps_its_system_and_gets_agents(tmp_path: Path) -> None:
         jolokia=tmp_path / "jolokia" / "agent.jar",
         byteman=tmp_path / "byteman" / "agent.jar",
         jacoco=tmp_path / "jacoco" / "agent.jar",
+        planter=None,
         toxiproxy=tmp_path / "toxiproxy" / "server",
         distributions={},
     )

@@ -1,0 +1,65 @@
+"""Which tests are tried against a mutant: the cheapest of those whose runs executed its line, by the tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.verdict import Outcome
+
+MOST_TESTS = 3
+_ATTEMPTS = ("test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")
+_LINES = ("profile", "kafka", "class", "line", "tests")
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which tests execute which line, and what a run of each costs."""
+
+    tests: Mapping[tuple[str, int], frozenset[str]]
+    """By class and line."""
+    costs_ms: Mapping[str, float]
+    """Of the tests that can notice a mutant: none of their runs without one is red."""
+
+    def tests_for(self, mutant: GeneratedMutant) -> list[str]:
+        """The cheapest tests that execute its line, at most ``MOST_TESTS``; none if no test does."""
+        executing = self.tests.get((mutant.class_name, mutant.line), frozenset()) & self.costs_ms.keys()
+        return sorted(executing, key=lambda test: (self.costs_ms[test], test))[:MOST_TESTS]
+
+
+def coverage_in(tables: Path, profile: str, kafka: str) -> Coverage:
+    """What an analysis of runs with ``--kmigrate-exercise`` found; WrongUseError if it has none of these."""
+    lines = [row for row in _rows(tables, "exercised", _LINES) if (row["profile"], row["kafka"]) == (profile, kafka)]
+    if not any(row["tests"] for row in lines):
+        raise WrongUseError(
+            f"{tables}: expected executed lines of Kafka {kafka} by {profile}, got none; run tests with "
+            "--kmigrate-exercise, then `kmigrate analyze`"
+        )
+    tests: dict[tuple[str, int], frozenset[str]] = {}
+    for row in lines:
+        place = (row["class"], row["line"])
+        tests[place] = tests.get(place, frozenset()) | frozenset(row["tests"])
+    attempts = [
+        row for row in _rows(tables, "attempts", _ATTEMPTS) if (row["profile"], row["kafka"]) == (profile, kafka)
+    ]
+    red = {row["test_id"] for row in attempts if row["outcome"] == Outcome.VIOLATES.name and not row["known_bugs"]}
+    took: dict[str, list[float]] = {}
+    for row in attempts:
+        if row["test_id"] not in red:
+            took.setdefault(row["test_id"], []).append(row["duration_ms"] or 0.0)
+    return Coverage(tests, {test: median(each) for test, each in took.items()})
+
+
+def _rows(tables: Path, name: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+    try:
+        return list(pq.read_table(tables / name, columns=list(columns)).to_pylist())
+    except (OSError, ValueError, KeyError) as error:
+        raise WrongUseError(
+            f"{tables}: expected the tables of `kmigrate analyze`, got no {name}: {error}; name the folder tables/ "
+            "below its --out"
+        ) from error

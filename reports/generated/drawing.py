@@ -1,0 +1,42 @@
+"""Which generated mutants are tried: sensible ones, so many of each class as its share of all, by a seed."""
+
+import random
+import re
+from collections.abc import Sequence
+
+from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
+
+_SAID_ONLY = re.compile(
+    r"::(trace|debug|info|warn|error|fatal|log\w*|toString|format|append|msgWithLogIdent|logIdent|logIdent_\$eq)$"
+    r"|org/slf4j/|kafka/utils/Logging|LogContext"
+)
+"""Changes of what is logged or shown: no document says anything of it."""
+_MADE_BY_COMPILERS = re.compile(
+    r"^(toString|hashCode|equals|canEqual|copy(\$default\$\d+)?|product\w*|apply\$default\$\d+|unapply|curried|tupled|"
+    r"writeReplace|readResolve|values|valueOf|logger|log(ger)?Name|name|\$deserializeLambda\$)\("
+)
+"""Methods that a language demands or makes, and names for people."""
+
+
+def is_sensible(mutant: GeneratedMutant) -> bool:
+    """Whether a mutant changes what Kafka does, and not only what it says of itself."""
+    return not _SAID_ONLY.search(mutant.change) and not _MADE_BY_COMPILERS.match(mutant.method)
+
+
+def drawn(mutants: Sequence[GeneratedMutant], count: int, seed: int) -> list[GeneratedMutant]:
+    """So many of them, of each class its share; the same ones for the same seed, in an order of their own.
+
+    What is over after whole shares goes to the classes with the largest rest. All are drawn if there are no more.
+    """
+    chance = random.Random(seed)
+    of_class: dict[str, list[GeneratedMutant]] = {}
+    for each in sorted(mutants, key=lambda each: (each.class_name, each.place)):
+        of_class.setdefault(each.class_name, []).append(each)
+    exact = {name: min(count, len(mutants)) * len(mine) / len(mutants) for name, mine in of_class.items()}
+    shares = {name: int(share) for name, share in exact.items()}
+    rest = min(count, len(mutants)) - sum(shares.values())
+    for name in sorted(exact, key=lambda name: (shares[name] - exact[name], chance.random()))[:rest]:
+        shares[name] += 1
+    chosen = [each for name, mine in of_class.items() for each in chance.sample(mine, shares[name])]
+    chance.shuffle(chosen)
+    return chosen

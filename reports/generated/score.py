@@ -1,0 +1,179 @@
+"""The mutation score of a suite: which share of generated defects of Kafka it notices.
+
+Run as ``python -m pytest_kmigrate.reports.generated.score PROFILE KAFKA RUNS TABLES COUNT SEED [MINUTES]``. RUNS gets
+``sample.jsonl`` (what was drawn), a folder for each mutant with its runs, ``results.jsonl`` (a line per test of a
+mutant) and ``score.md``. Called again with the same seed it goes on where it was; a mutant that a test has noticed is
+not tried by another one. After MINUTES no further test is begun. ``equivalent.toml`` in the document's folder names
+mutants that change nothing, each with the reason. Exit status 0 when all of the sample was tried, 1 if not all was, 2
+for wrong use.
+"""
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+from rich.console import Console
+
+from pytest_kmigrate.catalogue.code import code_of
+from pytest_kmigrate.distributions.distribution import Distribution
+from pytest_kmigrate.distributions.java_tools.mutants import (
+    TAKEN,
+    GeneratedMutant,
+    generated_mutants,
+    write_class_file,
+)
+from pytest_kmigrate.distributions.kafka import resolve
+from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.recording.mutants import CLASS_FILE, write_mutant
+from pytest_kmigrate.reports.fates import judged_in
+from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
+from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible
+from pytest_kmigrate.reports.generated.equivalent import equivalents
+from pytest_kmigrate.reports.generated.pages import page
+from pytest_kmigrate.reports.generated.trials import Fate, Trial, trial_of
+from pytest_kmigrate.reports.planted import red_anyway
+from pytest_kmigrate.reports.suite_tests import command_of, ended_by_mistake, run_test
+
+SAMPLE, RESULTS, SCORE = "sample.jsonl", "results.jsonl", "score.md"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Mutants of one document's code in one Kafka, tried in one folder."""
+
+    profile: str
+    kafka: str
+    runs: Path
+    count: int
+    seed: int
+    coverage: Coverage
+
+    @cached_property
+    def distribution(self) -> Distribution:
+        """What is mutated."""
+        return resolve(self.kafka, progress=_say, archive=False)
+
+    @cached_property
+    def mutants(self) -> list[GeneratedMutant]:
+        """Those drawn, as the folder has them; drawn now if it has none. WrongUseError for those of another seed."""
+        file, drawn_by = self.runs / SAMPLE, {"kafka": self.kafka, "count": self.count, "seed": self.seed}
+        if file.is_file():
+            first, *rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+            if first != drawn_by:
+                raise WrongUseError(f"{file}: expected a sample of {drawn_by}, got one of {first}; name another folder")
+            return [GeneratedMutant(**row) for row in rows]
+        patterns = [each.id for each in code_of(self.profile)]
+        sensible = [each for each in generated_mutants(self.distribution, patterns, _say) if is_sensible(each)]
+        if not sensible:
+            raise WrongUseError(f"{self.profile}: expected classes of Kafka {self.kafka} to mutate, got none of them")
+        chosen = drawn(sensible, self.count, self.seed)
+        self.runs.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{json.dumps(each)}\n" for each in (drawn_by, *map(asdict, chosen))), encoding="utf-8")
+        return chosen
+
+    @property
+    def trials(self) -> list[Trial]:
+        """What has been tried so far."""
+        file = self.runs / RESULTS
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        rows = [json.loads(line) for line in lines]
+        return [Trial(**{**row, "fate": Fate(row["fate"])}) for row in rows]
+
+    def carry_out(self, reasons: Mapping[str, str], within_s: float = float("inf")) -> bool:
+        """Try all that was not tried yet, and return whether all was.
+
+        ``reasons``: why a mutant is equivalent, by its id. No test is begun after ``within_s``.
+        """
+        ends_at_s = time.monotonic() + within_s
+        for mutant in self.mutants:
+            before = [each for each in self.trials if each.mutant == mutant.id]
+            for trial in self._tried(mutant, before, reasons.get(mutant.id)):
+                with (self.runs / RESULTS).open("a", encoding="utf-8") as results:
+                    results.write(json.dumps(trial.as_row()) + "\n")
+                _say(f"{mutant.id}: {trial.fate} {', '.join(trial.requirements)} {trial.test}")
+                if time.monotonic() > ends_at_s:
+                    return False
+        return True
+
+    def _tried(self, mutant: GeneratedMutant, before: Sequence[Trial], reason: str | None) -> Iterator[Trial]:
+        done = {each.test for each in before}
+        tests = self.coverage.tests_for(mutant)
+        is_over = any(each.fate is Fate.KILLED or not each.test for each in before)
+        if is_over or (before and done >= set(tests)):
+            return
+        if reason is not None:
+            yield Trial(mutant.id, "", Fate.EQUIVALENT, seen=reason)
+        elif not tests:
+            yield Trial(mutant.id, "", Fate.NOT_EXECUTED)
+        elif refused := self._planted(mutant):
+            yield Trial(mutant.id, "", Fate.REFUSED, seen=refused)
+        else:
+            for test in tests:
+                if test not in done:
+                    trial = self._tested(mutant, test)
+                    yield trial
+                    if trial.fate is Fate.KILLED:
+                        return
+
+    def _folder(self, mutant: GeneratedMutant) -> Path:
+        return self.runs / mutant.id
+
+    def _planted(self, mutant: GeneratedMutant) -> str:
+        """Write its class file; what a JVM has against it, empty if nothing."""
+        folder = self._folder(mutant)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_mutant(folder, {"id": mutant.id, **asdict(mutant)})
+        answer = write_class_file(self.distribution, mutant, folder / CLASS_FILE, _say)
+        return "" if answer == TAKEN else answer
+
+    def _tested(self, mutant: GeneratedMutant, test: str) -> Trial:
+        name = _named(test)
+        runs = self._folder(mutant) / name.replace(":", "-").replace("/", "-")
+        shutil.rmtree(runs, ignore_errors=True)
+        runs.mkdir(parents=True)
+        began_s = time.monotonic()
+        command = command_of(name, self.profile, runs, kafka=self.kafka, mutant=str(self._folder(mutant)), nightly=None)
+        run_test(f"mutant {mutant.id}", name, command, runs)
+        took_s = round(time.monotonic() - began_s, 1)
+        return trial_of(mutant.id, test, judged_in(runs), red_anyway(self.profile), took_s)
+
+
+def _named(test: str) -> str:
+    """A test as a document's data name it: ``module::name``."""
+    module, _, name = test.partition("::")
+    return f"{module.removesuffix('.py').replace('/', '.').rpartition('.')[2]}::{name}"
+
+
+def _say(sentence: str) -> None:
+    Console(stderr=True, markup=False, soft_wrap=True).print(sentence)
+
+
+def main(profile: str, kafka: str, runs: str, tables: str, count: str, seed: str, minutes: str = "") -> int:  # noqa: PLR0917 - words of a command line
+    """Try a sample and publish its score."""
+    folder = Path(runs)
+    try:
+        drawn_by = _whole("N", count), _whole("SEED", seed)
+        within_s = 60.0 * _whole("MINUTES", minutes) if minutes else float("inf")
+        sample = Sample(profile, kafka, folder, *drawn_by, coverage_in(Path(tables), profile, kafka))
+        is_whole = sample.carry_out(equivalents(profile), within_s)
+    except KmigrateError as error:
+        return ended_by_mistake(error)
+    written = page(sample.mutants, sample.trials, f"Kafka {kafka} by {profile}, seed {seed}")
+    (folder / SCORE).write_text(written, encoding="utf-8")
+    sys.stdout.write(written)
+    return 0 if is_whole else 1
+
+
+def _whole(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise WrongUseError(f"{name}: expected a whole number, got {text!r}")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,85 @@
+"""What a test of a mutant showed, and what became of a mutant by all of its tests."""
+
+import enum
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.fates import Judged
+
+
+class Fate(enum.StrEnum):
+    """What became of a mutant, by one test or by all, best first."""
+
+    KILLED = "killed"
+    EXCUSED = "excused"
+    WEAK = "red without a requirement"
+    SURVIVED = "survived"
+    NOT_JUDGED = "not judged"
+    NOT_LOADED = "not loaded"
+    NOT_EXECUTED = "never executed"
+    EQUIVALENT = "equivalent"
+    REFUSED = "refused by the JVM"
+
+
+UNCOUNTED = (Fate.EQUIVALENT, Fate.REFUSED)
+"""No defect, or none that could run: such mutants are no part of a score."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One test of one mutant; of a mutant without any test, why there is none."""
+
+    mutant: str
+    test: str
+    """Empty: none was run."""
+    fate: Fate
+    requirements: Sequence[str] = ()
+    """What was violated, and no excuse explains."""
+    excused_by: Sequence[str] = ()
+    """Known bugs and deviations that explain violations, if nothing else was violated."""
+    seconds: float = 0.0
+    seen: str = ""
+    """What the first such violation observed, or what a JVM says."""
+
+    def as_row(self) -> dict[str, Any]:
+        """Its fields, as a file of results has them."""
+        return {**asdict(self), "requirements": list(self.requirements), "excused_by": list(self.excused_by)}
+
+
+def trial_of(mutant: str, test: str, judged: Judged, anyway: Collection[str], seconds: float) -> Trial:
+    """What the run in a folder showed; ``anyway``: requirements that are violated without a mutant.
+
+    Only a verdict that violates a requirement notices a mutant. A test that failed otherwise, as something did not come
+    in the harness's own time, is red without one.
+    """
+    became = became_of_rules(judged.events)
+    if not judged.verdicts:
+        return Trial(mutant, test, Fate.NOT_JUDGED, seconds=seconds)
+    if not became or idle_rules(became):
+        return Trial(mutant, test, Fate.NOT_LOADED, seconds=seconds)
+    violated = [each for each in judged.verdicts if each["outcome"] == Outcome.VIOLATES.name]
+    red = [each for each in violated if not each["known_bugs"]]
+    if requirements := sorted({name for each in red for name in _violated(each)} - set(anyway)):
+        return Trial(mutant, test, Fate.KILLED, requirements, (), seconds, _observed(red))
+    if excuses := sorted({str(bug) for each in violated for bug in each["known_bugs"]}) if not red else []:
+        return Trial(mutant, test, Fate.EXCUSED, (), excuses, seconds, _observed(violated))
+    is_whole = any(event.kind is EventKind.CHECKS for event in judged.events)
+    fate = Fate.WEAK if red or not is_whole else Fate.SURVIVED
+    return Trial(mutant, test, fate, seconds=seconds, seen=_observed(red))
+
+
+def fate_of(trials: Sequence[Trial]) -> Fate:
+    """The best of all: one test that notices is enough."""
+    return min((each.fate for each in trials), key=list(Fate).index)
+
+
+def _violated(verdict: Mapping[str, Any]) -> list[str]:
+    return [str(each["requirement"]) for each in verdict["about"] if each["outcome"] == Outcome.VIOLATES.name]
+
+
+def _observed(verdicts: Sequence[Mapping[str, Any]]) -> str:
+    return next((f"{each['check']}: {each['summary']}" for each in verdicts), "")

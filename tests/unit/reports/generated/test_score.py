@@ -1,0 +1,118 @@
+"""The score of a sample: resumed, stopped at the first test that notices, and published."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.reports.generated import score
+from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
+from pytest_kmigrate.reports.generated.score import RESULTS, SAMPLE, Sample
+from pytest_kmigrate.reports.generated.trials import Fate, Trial
+
+SLOW, FAST, RED = (f"pytest_kmigrate.suites.kip_866.test_a::test_{name}" for name in ("slow", "fast", "red"))
+A, B, REFUSED, NEVER = (GeneratedMutant("org.acme.A", n, "poll()V", n, "M", "x|y") for n in range(4))
+
+
+def attempt(test: str, outcome: str = "CONFORMS", took_ms: float = 9.0, bugs: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A row of ``attempts``."""
+    of = {"test_id": test, "profile": "kip-866", "kafka": "3.9.1"}
+    return {**of, "outcome": outcome, "known_bugs": list(bugs), "duration_ms": took_ms}
+
+
+def written(tables: Path, lines: dict[int, list[str]]) -> Path:
+    """Tables of an analysis, with the tests that execute each line of a class."""
+    line = {"profile": "kip-866", "kafka": "3.9.1", "class": "org.acme.A"}
+    attempts = [attempt(SLOW, took_ms=90), attempt(FAST, "VIOLATES", 20, ("KAFKA-1",)), attempt(RED, "VIOLATES", 1)]
+    rows = {"exercised": [{**line, "line": n, "tests": tests} for n, tests in lines.items()], "attempts": attempts}
+    for name, mine in rows.items():
+        (tables / name).mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist(mine), tables / name / "part.parquet")
+    return tables
+
+
+def test_the_cheapest_tests_that_are_green_without_it_are_tried(tmp_path: Path) -> None:
+    """A test that is red anyway shows nothing of a mutant."""
+    coverage = coverage_in(written(tmp_path, {0: [SLOW, RED, FAST], 1: [RED], 2: []}), "kip-866", "3.9.1")
+    assert coverage.tests_for(A) == [FAST, SLOW]
+    assert coverage.tests_for(B) == []
+    assert coverage.tests_for(NEVER) == []
+
+
+@pytest.mark.parametrize(("kafka", "folder"), [("3.8.1", ""), ("3.9.1", "elsewhere")])
+def test_tables_without_executed_lines_are_wrong_use(tmp_path: Path, kafka: str, folder: str) -> None:
+    """The sentence names what makes them."""
+    written(tmp_path, {0: [SLOW]})
+    with pytest.raises(WrongUseError, match="kmigrate analyze"):
+        coverage_in(tmp_path / folder, "kip-866", kafka)
+
+
+@pytest.fixture
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sample:
+    """Four mutants: one that the second test kills, one that survives, one that no JVM takes, one never executed."""
+    coverage = Coverage({("org.acme.A", line): frozenset({FAST, SLOW}) for line in (0, 1, 2)}, {FAST: 1.0, SLOW: 2.0})
+    made = Sample("kip-866", "3.9.1", tmp_path, 4, 1, coverage)
+    monkeypatch.setitem(vars(made), "distribution", None)
+    monkeypatch.setattr(score, "generated_mutants", lambda *_: [A, B, REFUSED, NEVER])
+    monkeypatch.setattr(score, "drawn", lambda mutants, _count, _seed: mutants)
+    answer: Callable[[object, GeneratedMutant, Path, object], str] = lambda _, mutant, *__: (  # noqa: E731
+        "VerifyError" if mutant == REFUSED else "taken"
+    )
+    monkeypatch.setattr(score, "write_class_file", answer)
+    return made
+
+
+@pytest.fixture
+def tried(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What is run, instead of being run."""
+    ran: list[tuple[str, str]] = []
+
+    def tested(_self: Sample, mutant: GeneratedMutant, test: str) -> Trial:
+        ran.append((mutant.id, test))
+        is_killed = mutant == A and test == FAST
+        return Trial(mutant.id, test, Fate.KILLED if is_killed else Fate.SURVIVED, ["K1"] if is_killed else [])
+
+    monkeypatch.setattr(Sample, "_tested", tested)
+    return ran
+
+
+def test_a_sample_goes_on_where_it_was(sample: Sample, tried: list[tuple[str, str]]) -> None:
+    """A mutant that was noticed is not tried again, by no test; nor is one that has met all of its tests."""
+    assert not sample.carry_out({}, within_s=0)
+    assert tried == [(A.id, FAST)]
+    again = Sample(sample.profile, sample.kafka, sample.runs, sample.count, sample.seed, sample.coverage)
+    vars(again)["distribution"] = None
+    assert again.carry_out({})
+    assert tried == [(A.id, FAST), (B.id, FAST), (B.id, SLOW)]
+    assert again.carry_out({})
+    assert len(tried) == 3
+    fates = {each.mutant: each.fate for each in again.trials}
+    assert fates == {A.id: Fate.KILLED, B.id: Fate.SURVIVED, REFUSED.id: Fate.REFUSED, NEVER.id: Fate.NOT_EXECUTED}
+
+
+def test_an_equivalent_one_is_not_tried_and_not_counted(sample: Sample, tried: list[tuple[str, str]]) -> None:
+    """Nor is one that the JVM refuses; the others are three, of which one is noticed."""
+    sample.carry_out({B.id: "no one reads it"})
+    assert tried == [(A.id, FAST)]
+    text = score.page(sample.mutants, sample.trials, "Kafka")
+    assert "**50%** of 2 noticed (95 % interval 9% to 91%)" in text
+    assert "| equivalent | no one reads it |" in text
+    assert "| refused by the JVM | VerifyError |" in text
+    assert "| K1 | 1 | 1 |" in text
+    assert "x\\|y" in text
+
+
+def test_a_sample_of_another_seed_is_refused(sample: Sample, tried: list[tuple[str, str]]) -> None:
+    """Two samples in one folder would be added up as one."""
+    sample.carry_out({})
+    other = Sample(sample.profile, sample.kafka, sample.runs, sample.count, 2, sample.coverage)
+    with pytest.raises(WrongUseError, match=f"{SAMPLE}: expected a sample of .*'seed': 2.*'seed': 1"):
+        other.carry_out({})
+    assert len((sample.runs / RESULTS).read_text().splitlines()) == 5
+    assert json.loads((sample.runs / SAMPLE).read_text().splitlines()[0])["seed"] == 1

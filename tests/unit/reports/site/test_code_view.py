@@ -1,0 +1,37 @@
+"""Facts about the page of Kafka's code."""
+
+from pytest_kmigrate.reports.site.code import code
+from pytest_kmigrate.reports.site.views import Site
+from pytest_kmigrate.reports.summary.rows import Row
+from pytest_kmigrate.reports.summary.summary import summary_of
+from tests.unit.reports.fabricated_tables import ABOUT
+
+
+def _class(name: str, lines: int, never: list[int], **more: object) -> Row:
+    counts = {"lines": lines, "executed": lines - len(never), "never": never, "methods": 3, "executed_methods": 2}
+    of = {"profile": "kip-866", "kafka": "3.9.1", "class": name, "source": "A.java", "never_methods": ["close()V"]}
+    return {**of, **counts, "tests": 2, "other_files": 0, **more}
+
+
+def _content(*rows: Row) -> str:
+    return code(Site(summary_of({"exercised_classes": [*rows]}, ABOUT))).content
+
+
+def test_lines_that_were_never_executed_are_spans_and_the_worst_class_comes_first() -> None:
+    """Packages are added up; a method that never was has its name."""
+    content = _content(_class("org.acme.A", 10, [7]), _class("org.acme.B", 10, [1, 2, 3, 9]))
+    assert content.index("1-3, 9") < content.index(">7<")
+    assert content.count("75%") == 1
+    assert "1 of 3 methods never" in content
+    assert "<code>close</code>" in content
+
+
+def test_data_of_other_class_files_are_said_to_be_left_out() -> None:
+    """Their numbers would name other lines."""
+    reported = "data of 4 runs left out, as it is of another class file"
+    assert reported in _content(_class("org.acme.A", 10, [], other_files=4))
+
+
+def test_without_any_the_page_has_the_option() -> None:
+    """So that a reader finds it."""
+    assert "--kmigrate-exercise" in _content()
