@@ -39,6 +39,8 @@ from pytest_kmigrate.recording.identity import SUITES
 
 Entry = dict[str, Any]
 _RUNS_UNDER_CHANCE, _RUNS = 3, 1
+_SEEDED = {"workload", "cluster_metadata"}
+"""Fixtures that draw by the seed of the run, and record what they drew."""
 _EXPECTING = ("expect", "claim", "expect_to_stay")
 """Fixtures whose first argument is the name of what a test expects."""
 
@@ -83,6 +85,7 @@ def _entry(item: pytest.Item) -> Entry:
         "faults": reading.faults,
         "phases": list(dict.fromkeys(reading.phases)),
         "expectations": list(dict.fromkeys(reading.expectations)),
+        "seeded": not _SEEDED.isdisjoint(item.fixturenames),
         "runs": _RUNS_UNDER_CHANCE if reading.faults else _RUNS,
         **_releases_of(item),
     }

@@ -29,7 +29,8 @@ def tasks(tests: Iterable[str], nonce: str, classes: str) -> list[Task]:
     """What a nonce asks for of one build of Kafka: five of the tests that it can run, or all if there are fewer.
 
     The nonce alone draws the tests, so a vendor who builds anew until they are easy ones gets the same. Seeds hang on
-    the classes of the build, too: what else is in its jars, such as a date in a manifest, changes nothing.
+    the classes of the build, too: what else is in its jars, such as a date in a manifest, changes nothing. Tests whose
+    runs show nothing of their seed are left out, as an old run would answer, unless a document has no others.
     """
     if len(nonce) < _SHORTEST:
         raise WrongUseError(f"--challenge: expected a nonce of {_SHORTEST} characters or more, got {nonce!r}")
@@ -40,7 +41,9 @@ def tasks(tests: Iterable[str], nonce: str, classes: str) -> list[Task]:
 def answered(profile: str, nonce: str, evidence: Evidence, runs_folder: Path) -> Challenge:
     """The runs that answer a challenge; ClusterError with the commands to make those that are missing."""
     runs = {(run.header.test_id, run.header.seed): run for run in evidence.runs if not run.departs}
-    wanted = tasks([each.test for each in evidence.possible(profile)], nonce, evidence.classes or evidence.digest)
+    possible = evidence.possible(profile)
+    drawn = [each.test for each in possible if each.seeded] or [each.test for each in possible]
+    wanted = tasks(drawn, nonce, evidence.classes or evidence.digest)
     missing = [task for task in wanted if (task.test, task.seed) not in runs]
     if missing:
         commands = "\n".join(_command(profile, _chosen(evidence), task, runs_folder) for task in missing)

@@ -3,7 +3,7 @@
 import hashlib
 import re
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -22,7 +22,8 @@ from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.judging.planning.planned import departures
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind, only
+from pytest_kmigrate.model.events.evidence import RaftLogRead
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from pytest_kmigrate.recording.reading import digests_of, read_events, read_header
@@ -38,6 +39,9 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 _REFERENCE = "the reference implementation of pytest-kmigrate"
 _MOST_SHARED = 0.5
 """The share of its events that a run may have at the same nanosecond as another; of two honest ones, 0.01 was seen."""
+_FEWEST = 3
+"""Of fewer numbers nothing is concluded."""
+_SESSION = re.compile(rb'"session": (-?\d+)')
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
 
@@ -56,8 +60,8 @@ class RunEvidence:
     """What explains the others of them."""
     streams: Mapping[str, str]
     """By their digests, the names of its files of evidence."""
-    moments: frozenset[int]
-    """When its events were recorded, in nanoseconds: two runs share hardly any."""
+    facts: Mapping[str, frozenset[int]]
+    """Numbers that only this run has, by what it would mean if another one had most of them."""
     departs: str = ""
     """Why it is not what the plan, or its session, has; empty if it is."""
     is_void: bool = False
@@ -114,7 +118,7 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
     counted = tuple(_without_repetitions(_of_software(runs, digest)))
     named = _names(counted, digest)
     members, image = _members(root, profile, counted), _image(root, counted)
-    return Evidence(counted, tuple(sessions), named[0], digest, named, _classes(counted), image, members)
+    return Evidence(counted, tuple(sessions), named[0], digest, named, _classes(root, counted), image, members)
 
 
 def complete_runs(root: Path) -> list[RunFolder]:
@@ -147,13 +151,34 @@ def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> 
     events = read_events(folder)
     unfit = [each.summary for each in stored if each.check == COHERENT]
     departs = "; ".join([*unfit, *_unnoted(header, manifest, noted), *_from_plan(events, header)])
-    moments = frozenset(each.at_ns for each in events)
     grave = [each for each in stored if each.outcome is Outcome.VIOLATES and _is_grave(each)]
     red = tuple(each for each in grave if not each.known_bugs)
     known = frozenset(bug for each in grave for bug in each.known_bugs)
     finding = f"{header.run_id}: {unfit[0]}" if unfit else ""
     outcome = outcome_of(stored)
-    return RunEvidence(folder, header, manifest, outcome, rows, red, known, streams, moments, departs, finding=finding)
+    facts = _facts(folder, header, events)
+    return RunEvidence(folder, header, manifest, outcome, rows, red, known, streams, facts, departs, finding=finding)
+
+
+def _facts(folder: RunFolder, header: RunHeader, events: Sequence[Event]) -> dict[str, frozenset[int]]:
+    """Times, and what Kafka drew or computed by itself: a copy whose times were all moved has these all the same.
+
+    What was there before the run is that of others, too; runs of one scene share their sessions.
+    """
+    moments = frozenset(each.at_ns for each in events)
+    read = [each.what.batches for each in only(events, RaftLogRead)]
+    batches = {(crc, last) for log in read for _, last, _, crc, *_ in log if crc is not None and last is not None}
+    transactions = (
+        folder.transactions.read_bytes() if folder.transactions.is_file() and not header.extra.get("scene") else b""
+    )
+    return {
+        "its events have the same times": moments,
+        "its events are as far apart": _gaps(moments),
+        "its metadata log has the same batches": frozenset(
+            crc for crc, last in batches if last > header.inherited_offset
+        ),
+        "its ZooKeeper had the same sessions": frozenset(map(int, _SESSION.findall(transactions))),
+    }
 
 
 def _is_grave(verdict: Verdict) -> bool:
@@ -211,11 +236,18 @@ def is_release(kafka: str, digest: str) -> bool:
     return kafka in known_releases() and locked_release(kafka).digest() == digest
 
 
-def _classes(runs: Sequence[RunEvidence]) -> str:
-    """The digest of the classes of the software under test; empty if no run has it."""
+def _classes(root: Path, runs: Sequence[RunEvidence]) -> str:
+    """The digest of the classes of the software under test, empty if no run has it; WrongUseError for several.
+
+    The seeds of a challenge follow from it.
+    """
     found = [run.header.extra.get("distribution_classes") for run in runs]
     named = zip(found, (name_under_test(run.header) for run in runs), strict=True)
-    return max((str(each.get(name, "")) for each, name in named if isinstance(each, dict)), default="")
+    digests = sorted({str(each.get(name, "")) for each, name in named if isinstance(each, dict)} - {""})
+    if len(digests) > 1:
+        got = ", ".join(each[:12] for each in digests)
+        raise WrongUseError(f"{root}: expected one digest of the classes in the same jars, got {got}: leave out others")
+    return digests[0] if digests else ""
 
 
 def _digest(run: RunEvidence) -> str | None:
@@ -275,20 +307,20 @@ def _of_software(runs: Sequence[RunEvidence], digest: str) -> Iterator[RunEviden
 def _without_repetitions(runs: Iterator[RunEvidence]) -> Iterator[RunEvidence]:
     """A run that shares evidence with an earlier one is a copy, or was made of it; what it violates stands."""
     owner: dict[str, str] = {}
-    when: dict[int, str] = {}
-    gaps: dict[int, str] = {}
+    owners: defaultdict[str, dict[int, str]] = defaultdict(dict)
     for run in runs:
         shared = sorted((name, owner[digest]) for digest, name in run.streams.items() if digest in owner)
-        first = shared[0][1] if shared else _mostly_of(run.moments, when) or _mostly_of(_gaps(run.moments), gaps)
-        if first is not None:
-            what = f": {', '.join(name for name, _ in shared[:3])}" if shared else ": its events have the same times"
-            departs = f"it has the evidence of {first} once more{what}"
+        alike = [(first, what) for what, facts in run.facts.items() if (first := _mostly_of(facts, owners[what]))]
+        if shared or alike:
+            first = shared[0][1] if shared else alike[0][0]
+            what = ", ".join(name for name, _ in shared[:3]) or alike[0][1]
+            departs = f"it has the evidence of {first} once more: {what}"
             finding = f"{run.header.run_id}: {departs}"
             yield replace(run, departs=departs, finding="; ".join(filter(None, (run.finding, finding))))
             continue
         owner |= dict.fromkeys(run.streams, run.header.run_id)
-        when |= dict.fromkeys(run.moments, run.header.run_id)
-        gaps |= dict.fromkeys(_gaps(run.moments), run.header.run_id)
+        for what, facts in run.facts.items():
+            owners[what] |= dict.fromkeys(facts, run.header.run_id)
         yield run
 
 
@@ -300,6 +332,8 @@ def _gaps(moments: frozenset[int]) -> frozenset[int]:
 
 def _mostly_of(facts: frozenset[int], owners: Mapping[int, str]) -> str | None:
     """The earlier run that has most of these; files of a copy may be respelled."""
+    if len(facts) < _FEWEST:
+        return None
     shared = Counter(owners[each] for each in facts if each in owners)
     (first, count), *_ = shared.most_common(1) or [("", 0)]
     return first if count > len(facts) * _MOST_SHARED else None

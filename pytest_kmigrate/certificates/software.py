@@ -41,6 +41,11 @@ def digests_of_software(given: str) -> Digests:
 def must_be_of(given: str, artifact: Artifact, where: str) -> None:
     """CertificateError unless a certificate is about this software; a digest may be that of its image."""
     own = digests_of_software(given)
+    if own.sha256 == artifact.sha256 and own.classes and artifact.classes not in ("", own.classes):
+        raise CertificateError(
+            f"{where}: expected the digest {own.classes[:12]} of the classes of {given}, got {artifact.classes[:12]}: "
+            "the seeds of its challenge do not follow from its software"
+        )
     tested = {artifact.sha256, *({artifact.image.sha256} if artifact.image else ())}
     if own.sha256 not in tested or (own.image and artifact.image and own.image != artifact.image.sha256):
         got = f"sha256:{own.image if own.sha256 in tested else own.sha256}"

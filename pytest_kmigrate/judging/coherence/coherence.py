@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pytest_kmigrate.checkers.run.doubts import doubted
-from pytest_kmigrate.judging.coherence import clients, completeness, events, header, seeds, streams
+from pytest_kmigrate.judging.coherence import clients, completeness, events, header, logs, seeds, streams
 from pytest_kmigrate.judging.planning.planned import of_its_plan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, inconclusive
@@ -34,6 +34,7 @@ _OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
     streams.znodes_grow,
     streams.transactions_grow,
     streams.znodes_have_their_transactions,
+    streams.znodes_have_the_time,
     header.releases_are_named,
     header.releases_have_their_jars,
     completeness.streams_are_there,
@@ -51,6 +52,8 @@ def disagreements(folder: RunFolder, history: History) -> list[Disagreement]:
     found = [each for check in _OF_HISTORIES for each in check(history)]
     found += header.run_id_is_derived(folder, history.header)
     found += broken_logs(folder, history.events)
+    found += logs.logs_have_their_release(folder, history)
+    found += logs.logs_have_the_time(folder, history)
     seals = recorded_seals(tuple(history.events))
     return [*found, *(broken_seals(folder, seals) if seals is not None else ())]
 

@@ -16,14 +16,22 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 """A provider that runs no jars, such as the fake one, names no digest of this form."""
 
 
+def start_of(header: RunHeader) -> datetime | None:
+    """When a run began; None where its header has no time there."""
+    try:
+        return datetime.fromisoformat(header.started_at)
+    except ValueError:
+        return None
+
+
 def run_id_is_derived(folder: RunFolder, header: RunHeader) -> Iterator[Disagreement]:
     """The id of a run is derived from its test, its seed and the moment it began."""
     recorded = json.loads(folder.header.read_bytes())["test_id"]  # as it was when the id was derived
-    try:
-        derived = run_id_of(recorded, header.seed, datetime.fromisoformat(header.started_at))
-    except ValueError:
+    started = start_of(header)
+    if started is None:
         yield Disagreement(f"run.json has the id {header.run_id}", f"it has no time of start: {header.started_at!r}")
         return
+    derived = run_id_of(recorded, header.seed, started)
     if derived != header.run_id:
         yield Disagreement(f"run.json has the id {header.run_id}", f"its test, seed and start make {derived}")
 

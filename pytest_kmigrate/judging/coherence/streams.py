@@ -1,14 +1,19 @@
 """What metrics, znodes and answers to clients say of the events of their run."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from pytest_kmigrate.judging.coherence.header import start_of
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.recording.disagreement import Disagreement
 
+_WRITTEN = re.compile(r'"timestamp":"(\d{13})"')
+_CLOCKS_MS = 60_000
+"""The clock of a machine may be set while a run goes on, which counts its own time."""
 _SEEN_BEFORE_NS = 2_000_000_000
 """A node is alive as soon as it is spawned, and its event comes a moment later: on a busy machine, 0.2 s."""
 
@@ -108,6 +113,29 @@ def znodes_have_their_transactions(history: History) -> Iterator[Disagreement]:
         data = paths[change.path]
         if data is not None and data != change.data:
             yield Disagreement(f"{named} to {_short(change.data)}", f"ZooKeeper's log has {_short(data)} there")
+            return
+
+
+def znodes_have_the_time(history: History) -> Iterator[Disagreement]:
+    """A time that a node wrote into an ephemeral znode of its own in this run is one of this run.
+
+    Nodes of somebody else's cluster may have other clocks, and tests write what they like.
+    """
+    header = history.header
+    began = start_of(header)
+    if began is None or not any(each.what.digest for each in history.of(NodeStarted)):
+        return
+    began_ms = began.timestamp() * 1000
+    for change in history.znodes:
+        written = _WRITTEN.search(change.data or "") if change.is_ephemeral else None
+        if written is None or change.mzxid <= header.inherited_zxid:
+            continue
+        since_ms, seen_ms = int(written[1]) - began_ms, change.at_ns / 1e6
+        if not -_CLOCKS_MS <= since_ms <= seen_ms + _CLOCKS_MS:
+            yield Disagreement(
+                f"{change.path} was seen {seen_ms / 1000:.3f} s after {header.started_at}",
+                f"it has a time {since_ms / 1000:.3f} s after that",
+            )
             return
 
 

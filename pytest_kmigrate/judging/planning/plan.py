@@ -57,6 +57,8 @@ class PlannedTest:
     """The names of what the test expects of the live cluster, as far as they are fixed."""
     since: str | None = None
     """The first release that can run it; None: every older one can."""
+    seeded: bool = True
+    """Whether its runs show their seed, by what clients and changes of metadata drew."""
     until: str | None = None
     """The first release that cannot run it any more; None: every newer one can."""
 

@@ -216,7 +216,10 @@ def test_keys_of_other_kinds_in_sessions_are_named(out: Path) -> None:
     ("change", "named"),
     [
         (lambda folder: folder.metrics, "expected evidence as this release records it, got TypeError"),
-        (lambda folder: folder.history, "expected events as this release records them, got unhashable type"),
+        (
+            lambda folder: folder.history,
+            r"history\.jsonl: line 6: expected the keys of event; a text as state in the data of state",
+        ),
     ],
 )
 def test_values_that_no_recorder_writes_are_no_defect_of_ours(
@@ -238,7 +241,7 @@ def test_values_that_no_recorder_writes_are_no_defect_of_ours(
     change_lines(change(folder), edited)
     write_manifest(folder)
     noted_anew(runs_of(out))
-    with pytest.raises(KmigrateError, match=rf"{folder.path.name}: {named}"):
+    with pytest.raises(KmigrateError, match=rf"{folder.path.name}(?:: |/){named}"):
         certified(runs_of(out), out)
 
 

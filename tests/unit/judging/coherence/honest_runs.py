@@ -83,7 +83,8 @@ def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] 
         run.recorder.znode(ZnodeChange(at_ms * MS, "/brokers", f"{place}", place, 10 + place))
     times = ((place + header.seed) * MS for place in range(3))
     run.recorder.transactions(
-        Transaction(at, 10 + place, 1, (Write("set-data", "/brokers", f"{place}"),)) for place, at in enumerate(times)
+        Transaction(at, 10 + place, 10 * header.seed + place, (Write("set-data", "/brokers", f"{place}"),))
+        for place, at in enumerate(times)
     )
     counts = {"acked": RECORDS, "failed": 0, "indefinite": 0, "consumed": RECORDS, "committed": 0}
     ended = {"workload": "clients", "final_read": RECORDS, "withheld": [], "skipped": 0, "outstanding": 0}

@@ -1,0 +1,100 @@
+"""What nodes logged says of when and with which software they ran: logs have times and releases of their own."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cache
+
+from pytest_kmigrate.distributions.releases import known_releases, locked_release
+from pytest_kmigrate.judging.coherence.header import start_of
+from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.recording.disagreement import Disagreement
+from pytest_kmigrate.recording.run_folder import RunFolder
+
+_RELEASE = re.compile(rb"Kafka version: (\S{1,40}) \(")
+_TIME = re.compile(rb"(\d{4}-\d\d-\d\d \d\d:\d\d):(\d\d),(\d{3}) ")
+_S = 1_000_000_000
+_ZONES = 15 * 60 * _S
+"""Time zones are so far apart: a node logs the time of its own, which no event has."""
+_LATE_S, _EARLY_S = 5, 120
+"""A line is written when it is logged, or when a held node goes on; clocks are set while nodes run."""
+
+
+def logs_have_their_release(folder: RunFolder, history: History) -> Iterator[Disagreement]:
+    """A node that runs the jars of a release logs that release; a build may call itself anything."""
+    starts = history.of(NodeStarted)
+    for node in sorted({str(each.node) for each in starts}):
+        ran = {each.what.kafka: each for each in starts if each.node == node}
+        if not all(_is_release(name, each.what.digest) for name, each in ran.items()):
+            continue
+        logged = {each.decode(errors="replace") for each in _RELEASE.findall(_log(folder, history, node))}
+        if others := sorted(logged - ran.keys()):
+            first = next(iter(ran.values()))
+            yield Disagreement(
+                f"event {first.seq} starts {node} with Kafka {first.what.kafka}", f"its log has Kafka {others[0]}"
+            )
+
+
+def logs_have_the_time(folder: RunFolder, history: History) -> Iterator[Disagreement]:
+    """What was logged between two events has a time between theirs, in some time zone; one for each log.
+
+    Nodes of somebody else's cluster may have other clocks, and are left out.
+    """
+    began = start_of(history.header)
+    if began is None:
+        return
+    ours = {str(each.node) for each in history.of(NodeStarted) if each.what.digest is not None}
+    logs = {node: _log(folder, history, node) for node in sorted(ours)}
+    before = dict.fromkeys(ours, (0, 0))
+    for event in history.events:
+        for node, size in event.log_bytes.items():
+            if node not in logs:
+                continue
+            (begin, since_ns), before[node] = before[node], (size, event.at_ns)
+            at_ns = _last_time(logs[node], begin, size)
+            if at_ns is not None and not _is_within(at_ns - _ns(began), since_ns, event.at_ns):
+                logs.pop(node)
+                yield Disagreement(
+                    f"the log of {node} grew from byte {begin} to {size} until event {event.seq}, "
+                    f"{event.at_ns / _S:.3f} s after {history.header.started_at}",
+                    f"its last line there has the time {datetime.fromtimestamp(at_ns / _S, UTC):%Y-%m-%d %H:%M:%S}",
+                )
+
+
+def _is_release(name: str, digest: str | None) -> bool:
+    return name in known_releases() and locked_release(name).digest() == digest
+
+
+def _log(folder: RunFolder, history: History, node: str) -> bytes:
+    """What a node logged in the run; empty where there is nothing of it."""
+    file = folder.log(node)
+    size = history.events[-1].log_bytes.get(node, 0) if history.events else 0
+    return file.read_bytes()[:size] if file.is_file() else b""
+
+
+def _last_time(log: bytes, begin: int, end: int) -> int | None:
+    """The time of the last line there that has one, in nanoseconds, as if it were UTC."""
+    while (at := log.rfind(b"\n2", begin, end)) >= 0:
+        if match := _TIME.match(log, at + 1):
+            return _minute(match[1]) + int(match[2]) * _S + int(match[3]) * _S // 1000
+        end = at
+    return None
+
+
+@cache
+def _minute(text: bytes) -> int:
+    try:
+        return _ns(datetime.fromisoformat(text.decode()).replace(tzinfo=UTC))
+    except ValueError:
+        return 0
+
+
+def _ns(moment: datetime) -> int:
+    return int(moment.timestamp()) * _S + moment.microsecond * 1000
+
+
+def _is_within(at_ns: int, since_ns: int, until_ns: int) -> bool:
+    """Whether a time of any zone lies between two moments of the run."""
+    width = until_ns - since_ns + (_LATE_S + _EARLY_S) * _S
+    return (at_ns - since_ns + _EARLY_S * _S) % _ZONES <= width
