@@ -37,6 +37,7 @@ from pytest_kmigrate.probes.client_metadata import ClientMetadataProbe
 from pytest_kmigrate.probes.exercise import ExerciseProbe
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.pressure import PressureProbe
+from pytest_kmigrate.probes.standstill import StandstillProbe
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 from pytest_kmigrate.procedures.driver import described
 from pytest_kmigrate.recording.hiding import hide_secrets, require_no_secret
@@ -174,6 +175,9 @@ class Run:
             exercise = ExerciseProbe(self.cluster, self.recorder)
             exercise.start()
             self._probes.callback(exercise.stop)
+        standing = StandstillProbe(self.recorder, lambda: {**self.cluster.parts, **self.traffic.parts})
+        standing.start()
+        self._probes.callback(standing.stop)
         pressure = PressureProbe(self.recorder)
         pressure.start()
         self._probes.callback(pressure.stop)

@@ -1,6 +1,6 @@
 """The client traffic of one run: starts the clients' process, knows how far it is, ends it with a final read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from subprocess import Popen
@@ -47,6 +47,8 @@ class Traffic:
         self._cluster = cluster
         self._recorder = recorder
         self._clients: RunningClients | None = None
+        self.parts: Mapping[str, int] = {}
+        """The process of the clients that were started last, by what it is."""
         self._ending = ExitStack()
 
     def __enter__(self) -> Self:
@@ -189,7 +191,9 @@ class Traffic:
         return self._clients
 
     def _spawn(self, argv: Sequence[str]) -> Popen[bytes]:
-        return self._cluster.spawn(argv, self._recorder.folder.log_folder("clients") / "stderr.log")
+        process = self._cluster.spawn(argv, self._recorder.folder.log_folder("clients") / "stderr.log")
+        self.parts = {"the clients": process.pid}
+        return process
 
 
 def _least_in_sync(topology: Topology) -> int:

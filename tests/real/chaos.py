@@ -67,6 +67,11 @@ class Session:
         return read_events(self.run)
 
     @property
+    def lines(self) -> int:
+        """How many lines of events and samples its run has written so far."""
+        return sum(each.read_bytes().count(b"\n") for each in self.run.path.rglob("*.jsonl"))
+
+    @property
     def history(self) -> History:
         """The same, as checkers see it."""
         return History(read_header(self.run), self.events)

@@ -60,6 +60,10 @@ class Cluster(Protocol):
         """Note that a run makes these, which go with it at the latest; ClusterError where it may not."""
 
     @property
+    def parts(self) -> Mapping[str, int]:
+        """Processes of the harness that this cluster needs on this machine, by what they are."""
+
+    @property
     def scratch(self) -> Path:
         """A folder of this machine that others cannot read and that goes with the cluster."""
 

@@ -106,6 +106,11 @@ class AttachedCluster:
         return self._site.zookeeper_tls
 
     @property
+    def parts(self) -> Mapping[str, int]:
+        """It needs none of ours."""
+        return {}
+
+    @property
     def own(self) -> Own:
         """By the prefixes and limits of the file."""
         return self._making.own

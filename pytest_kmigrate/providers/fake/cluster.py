@@ -182,6 +182,11 @@ class FakeCluster:
         self.node(node)
         return 0
 
+    @property
+    def parts(self) -> Mapping[str, int]:
+        """None: it is in memory."""
+        return {}
+
     def clock_of(self, node: str) -> float | None:
         """As it was set, if the node is up."""
         found = self.node(node)

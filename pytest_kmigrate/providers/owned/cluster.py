@@ -3,11 +3,13 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import partial
+from contextlib import AbstractContextManager, suppress
+from functools import cached_property, partial
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
+
+import psutil
 
 from pytest_kmigrate.model.capabilities import Capability, Own
 from pytest_kmigrate.model.checkpoint import Frozen
@@ -174,6 +176,16 @@ class OwnedCluster:
         """Have each fsync of a log in these running nodes last longer; the callable names those that made one."""
         own = [self.node(node.name) for node in nodes]
         return crash_points.delayed(own, delay_ms, self.scratch / "crash-points", self.software.byteman)
+
+    @cached_property
+    def parts(self) -> Mapping[str, int]:
+        """The supervisor, and the proxies of the links if they are its child."""
+        found = {"the supervisor": self.supervision.pid}
+        with suppress(psutil.Error):
+            for each in psutil.Process(self.supervision.pid).children():
+                if each.exe() == str(self.software.toxiproxy.resolve()):
+                    found["the proxies of the links"] = each.pid
+        return found
 
     def client_connection(self, listener: str = Listener.CLIENT) -> dict[str, str]:
         """What librdkafka needs to reach a listener and be let in: ``bootstrap.servers`` and security properties."""

@@ -1,0 +1,1 @@
+"""Schedules against the harness itself."""
