@@ -4,16 +4,15 @@ import re
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.evidence.logs import logs_of
-from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
 from pytest_kmigrate.checkers.metadata.made import changed_ns, lost_ns
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import expired_sessions
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import PHASE
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -61,7 +60,7 @@ def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool
     wrong = wrong_in(history, verdict)
     if wrong is None or (behind := wrong.behind(history, "zookeeper")) is None:
         return False
-    expired_ns = _expired_ns(history)
+    expired_ns = [each.at_ns for each in expired_sessions(history)]
     changed = lost_ns(wrong) or _of_topics_ns(history, wrong, behind)
     near = [any(abs(lost - expired) <= _AROUND_NS for expired in expired_ns) for lost in changed]
     logs = [log for _, log in logs_of(history, "controller")]
@@ -115,11 +114,3 @@ def _are_of_the_end(history: History, wrong: Wrong) -> bool:
             if life == now or not is_last or not any(dual_ns < ns < at_ns for ns in held_ns):
                 return False
     return True
-
-
-def _expired_ns(history: History) -> list[int]:
-    """When the session of a KRaft controller was expired."""
-    began = history.of(FaultBegan)
-    expiries = {each.what.fault_id for each in began if each.what.fault.startswith("expire-session(")}
-    applied = [each for each in history.of(FaultApplied) if each.what.fault_id in expiries]
-    return [each.at_ns for each in applied if any(node.startswith("controller-") for node in targets_of(each))]

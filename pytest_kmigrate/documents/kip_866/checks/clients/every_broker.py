@@ -17,6 +17,8 @@ from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
+LISTS_NONE = "it lists none"
+"""What is observed of a broker that was sent nothing since it was started: it lists not even itself."""
 _ROW = "K866-REG-learn-peers-umr"
 _LISTED_NS = 5_000_000_000
 """By then the controllers have informed every broker of one that is ready."""
@@ -65,7 +67,7 @@ def _violate(history: History, rows: ByRequirement, answer: Answer, peer: Broker
     expected = f"{answer} lists {named(peer)}"
     since = span(answer.at_ns - (peer.ready_ns or 0))
     listed = ", ".join(map(str, answer.content.brokers))
-    observed = f"it lists {listed}, {since} after {peer.name} was ready"
+    observed = f"{f'it lists {listed}' if listed else LISTS_NONE}, {since} after {peer.name} was ready"
     awaited = (peer.ready_ns or 0, answer.at_ns)
     violation = timed_violation(history, expected, observed, answer.at_ns, EVIDENCE, awaited=awaited)
     rows.violated(_ROW, violation, Kind.LIVENESS)

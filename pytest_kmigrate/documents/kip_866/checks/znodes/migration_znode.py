@@ -12,7 +12,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Recorded
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -91,9 +91,21 @@ def is_given_up_at(history: History, taken_ns: int, seen_within_ns: int = _SEEN_
     return is_still and all(at_ns < there_ns for at_ns in taken_over_ns) and taken_ns > there_ns + STILL_NS
 
 
+def expired_sessions(history: History) -> list[Recorded[FaultApplied]]:
+    """The faults by which ZooKeeper ended the session of a KRaft controller."""
+    expiries = {each.what.fault_id for each in history.of(FaultBegan) if each.what.fault.startswith("expire-session(")}
+    applied = [each for each in history.of(FaultApplied) if each.what.fault_id in expiries]
+    return [each for each in applied if any(node.startswith("controller-") for node in targets_of(each))]
+
+
 def _there_again_ns(history: History, taken_ns: int) -> int | None:
-    """When a fault of it was healed last, or left a majority of its servers; None: there was none, or it is away."""
-    touched = [event for event in history.of(FaultApplied) if event.at_ns < taken_ns and _servers_of(event)]
+    """When a fault of it was healed last, or left a majority of its servers; None: there was none, or it is away.
+
+    For a controller whose session it ended, it was away as well.
+    """
+    expired = [event.seq for event in expired_sessions(history)]
+    applied = [event for event in history.of(FaultApplied) if event.at_ns < taken_ns]
+    touched = [event for event in applied if _servers_of(event) or event.seq in expired]
     healed = [event for event in history.of(FaultHealed) if event.at_ns < taken_ns]
     healed_ns = {event.what.fault_id: event.at_ns for event in healed}
     away = {each for event in touched if event.what.fault_id not in healed_ns for each in _servers_of(event)}

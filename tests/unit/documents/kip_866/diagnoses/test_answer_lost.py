@@ -149,6 +149,33 @@ def test_a_lag_that_is_not_the_distance_is_named_by_the_log(
     assert named(run, verdict) == bugs
 
 
+@pytest.mark.parametrize(
+    ("fault", "targets", "bugs"),
+    [
+        ("expire-session(active-controller)", ["controller-3001"], ("kmigrate-7",)),
+        ("expire-session(broker-0)", ["broker-0"], ()),
+        ("pause(active-controller)", ["controller-3001"], ()),
+    ],
+    ids=["its session", "the session of a broker", "no session"],
+)
+def test_an_answer_is_lost_with_the_session_too(fault: str, targets: list[str], bugs: tuple[str, ...]) -> None:
+    """ZooKeeper was there all the time, and ended the session of the controller that had just written."""
+    values = {"ActiveControllerCount": 1, "ZkWriteBehindLag": 1, "LastCommittedRecordOffset": 144}
+    samples = [sample(at, "controller-3001", **values) for at in range(13_000, 26_000, 500)]
+    expired = {"fault": fault, "fault_id": "fault-1", "effect": "x", "trigger": "now"}
+    events = [
+        *started("zookeeper-1", *CONTROLLERS),
+        phase(5, "HYBRID"),
+        event(EventKind.FAULT_BEGAN, 14_900, **expired),
+        event(EventKind.FAULT_APPLIED, 15_000, fault_id="fault-1", targets=targets),
+        event(EventKind.FAULT_HEALED, 18_000, fault_id="fault-1"),
+        event(EventKind.CHECKS, 70_000),
+    ]
+    znodes = [znode(14_000, "/migration", HELD, version=34)]
+    run = history(events=events, znodes=znodes, samples=samples, logs={"controller-3001": refused()})
+    assert named(run, lag_is_the_distance.judge(run)) == bugs
+
+
 @pytest.mark.parametrize("check", ["brokers_are_rolled_one_by_one", "partitions_stay_available"])
 @pytest.mark.parametrize(
     ("at_ms", "events", "log", "bugs"),

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import LISTS_NONE, clients_are_told_of_every_broker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Violation, violates
-from tests.unit.checkers.histories import event, history, znode
+from tests.unit.checkers.histories import MS, event, history, znode
 from tests.unit.documents.kip_866.diagnoses.naming import named, named_of_expectations, started, unmet
 
 ANEW_MS = 20_000
@@ -96,3 +97,21 @@ def test_a_broker_that_lists_none_is_kafka_17146(lists: tuple[str, ...], run: Hi
     assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [violation])) == bugs
     more = Violation(violation.expected, observed.replace(", for", "; broker-0 in ZooKeeper mode lists none, for"))
     assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [more])) == ()
+
+
+@pytest.mark.parametrize(
+    ("observed", "at_ms", "run", "bugs"),
+    [
+        (LISTS_NONE, 50_000, second_migration(AGAIN), ("KAFKA-17146",)),
+        ("it lists 0", 50_000, second_migration(AGAIN), ()),
+        (LISTS_NONE, 9_000, second_migration(AGAIN), ()),
+        (LISTS_NONE, 50_000, second_migration(position(39_000, -1, 0), AGAIN), ()),
+    ],
+    ids=["none", "itself alone", "before any take-over", "the position was new"],
+)
+def test_a_broker_that_is_sent_nothing_lists_not_even_itself(
+    observed: str, at_ms: int, run: History, bugs: tuple[str, ...]
+) -> None:
+    """It was restarted as the controllers began to bring ZooKeeper to their log; one that lists some was sent some."""
+    violation = Violation("broker-2 lists broker-0", f"{observed}, 24.1 s after broker-0 was ready", at_ms * MS)
+    assert named(run, violates(clients_are_told_of_every_broker.name, Kind.LIVENESS, [violation])) == bugs
