@@ -10,6 +10,7 @@ JOINED = "controller.quorum.voters"
 NAMES = "controller.listener.names"
 SESSION_TIMEOUT, CONNECTION_TIMEOUT = "zookeeper.session.timeout.ms", "zookeeper.connection.timeout.ms"
 REGISTRATION_TIMEOUT = "initial.broker.registration.timeout.ms"
+SOON = {REGISTRATION_TIMEOUT: "5000"}  # a broker that cannot register may try for a minute, and end only then
 BEFORE_THE_BRIDGE = "3.3.2"
 UNKNOWN_STATE = 9
 OTHER_CLUSTER = "bm9uLW9mLW91ci1vd24tMQ"
@@ -169,7 +170,7 @@ def _expect_brokers_refused(cluster, inject, registration, refused, expect):
         requirements=["K866-REG-reject-ibp"],
     )
     older = {"inter.broker.protocol.version": "3.4"}
-    refused("broker-2", joining | older, within_s=8, requirements=["K866-REG-reject-ibp"])
+    refused("broker-2", joining | SOON | older, within_s=12, requirements=["K866-REG-reject-ibp"])
     cluster.node("broker-2").wipe()
     expect(
         "the answer to a registration of another cluster",
@@ -178,7 +179,7 @@ def _expect_brokers_refused(cluster, inject, registration, refused, expect):
         requirements=["K866-REG-reject-cluster-id"],
     )
     with inject(Tamper("/cluster/id", json.dumps({"version": "1", "id": OTHER_CLUSTER}))):
-        refused("broker-2", joining, within_s=8, requirements=["K866-REG-reject-cluster-id"])
+        refused("broker-2", joining | SOON, within_s=12, requirements=["K866-REG-reject-cluster-id"])
     cluster.node("broker-2").wipe()
 
 
@@ -190,7 +191,7 @@ def _expect_ids_refused(cluster, stub, identity, registration, refused, expect):
         equals="DUPLICATE_BROKER_REGISTRATION",
         requirements=["K866-REG-kraft-dup-zk-id"],
     )
-    twin = procedure.brokers_join(cluster) | {"node.id": "0", FLAG: None, REGISTRATION_TIMEOUT: "5000"}
+    twin = procedure.brokers_join(cluster) | SOON | {"node.id": "0", FLAG: None}
     cluster.node("broker-2").reconfigure(twin, BrokerMode.KRAFT)
     cluster.run_tool("broker-2", "kafka-storage", ["format", "-t", identity()[0], "-c", "{config}"])
     refused("broker-2", twin, naming="for the controller", requirements=["K866-REG-kraft-dup-zk-id"])
