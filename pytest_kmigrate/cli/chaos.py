@@ -7,6 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from pytest_kmigrate.campaigns.drawing import Drawn
+    from pytest_kmigrate.campaigns.reds import Red
     from pytest_kmigrate.faults.schedules.space import Space
 
 app = typer.Typer(help="Draw nights of schedules, and shrink what came out red.", no_args_is_help=True)
@@ -52,6 +53,74 @@ def draw(
     )
     out.write_text(lines_of(night.schedules, header), encoding="utf-8")
     _report(out, space, night, cores)
+
+
+@app.command()
+def shrink(
+    run: Annotated[
+        Path,
+        typer.Argument(help="A run folder that is red, or a folder of them: each new red in it.", metavar="RUN|RUNS"),
+    ],
+    *,
+    runs: Annotated[int, typer.Option(help="How many runs one red may take.", min=1, max=1000)] = 20,
+    signature: Annotated[
+        str | None, typer.Option(help="Of several things that a run violates the one to look for.", metavar="NAME")
+    ] = None,
+    hours: Annotated[float, typer.Option(help="No red is begun after so long.", min=0, max=1000)] = 24,
+    out: Annotated[Path | None, typer.Option(help="The file of what is left.", metavar="FILE")] = None,
+    work: Annotated[Path | None, typer.Option(help="Where its runs go (default: beside RUN).", metavar="DIR")] = None,
+) -> None:
+    """Find the smallest schedule that shows a red: replays first, then less and less of it.
+
+    Called again, it takes over the runs that it finished before.
+    """
+    import time
+
+    from pytest_kmigrate.campaigns.reds import new_reds, red_of
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    if not run.is_dir():
+        raise WrongUseError(f"{run}: expected a run folder, or a folder of runs; got none")
+    until = time.monotonic() + hours * 3600
+    is_one = (run / "run.json").is_file()
+    found = [red_of(run)] if is_one else list(new_reds(run))
+    if not found:
+        say(f"{run}: no run of a schedule violates anything new")
+    lines = []
+    for red in found:
+        if time.monotonic() >= until:
+            say(f"{red.run.name}: not shrunk, as the time is over: {red.names[0]}")
+            continue
+        lines.append(_shrunk(red, signature, runs, work or (red.run.parent / f"{red.run.name}-shrunk")))
+    if out is not None and lines:
+        out.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
+        say(f"{out}: {len(lines)} schedule{'s' * (len(lines) != 1)}")
+
+
+def _shrunk(red: "Red", signature: str | None, runs: int, work: Path) -> str:
+    """The line that is left of a red."""
+    from pytest_kmigrate.campaigns.reds import shows
+    from pytest_kmigrate.campaigns.shrinking import shrink as shrunk
+    from pytest_kmigrate.campaigns.smaller import fewer_nodes
+    from pytest_kmigrate.cli.console import notify, say
+    from pytest_kmigrate.faults.schedules.schedule import line_of
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    name = signature or red.names[0]
+    if name not in red.names:
+        raise WrongUseError(
+            f"--signature: expected one of {', '.join(red.names)}, which {red.run} violates; got {name}"
+        )
+    say(f"{red.run.name}: {len(red.schedule.happenings)} happenings, looking for {name}")
+    found = shrunk(red.schedule, shows(red, name, work, notify), most_runs=runs, shorter=fewer_nodes)
+    low, high = found.interval
+    say(f"replays: {found.shown} of {found.replays} show it (p from {low:.2f} to {high:.2f})")
+    if found.is_found:
+        left = len(found.schedule.happenings)
+        say(f"left: {left} happening{'s' * (left != 1)}, {found.runs} runs{'' if found.is_whole else ', all granted'}")
+    say(line_of(found.schedule))
+    return line_of(found.schedule)
 
 
 def _report(out: Path, space: "Space", night: "Drawn", cores: int) -> None:

@@ -61,6 +61,8 @@ def night_of(item: pytest.Item) -> Mapping[str, object] | None:
     schedule, options = schedule_of(item), options_of(item.config)
     if schedule is None or options.schedules is None:
         return None
+    from pytest_kmigrate.faults.schedules.header import SHRINKS, SIGNATURE  # not at pytest's start
+
     night = _read(options.schedules)
     if not night.header:
         return None
@@ -72,6 +74,8 @@ def night_of(item: pytest.Item) -> Mapping[str, object] | None:
         "lines": len(night.schedules),
         "shard": place,
         "shards": machines,
+        SHRINKS: night.header.get(SHRINKS),
+        SIGNATURE: night.header.get(SIGNATURE),
     }
 
 

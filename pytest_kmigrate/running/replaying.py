@@ -23,8 +23,11 @@ _FLAGS = ("cold", "nightly", "exercise")
 """Flags that decide whether the test runs at all, from where, and what is recorded of it."""
 
 
-def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
-    """The command that runs it again with ``at`` as working directory; its run folder goes below ``runs``."""
+def replay_command(header: RunHeader, runs: Path, at: Path, *, schedules: Path | None = None) -> list[str]:
+    """The command that runs it again with ``at`` as working directory; its run folder goes below ``runs``.
+
+    ``schedules``: the file of one line to run in place of what was recorded.
+    """
     chosen = options_asked_for(header)
     options = {name: chosen[name] for name in _CARRIED if name in chosen}
     if header.topology in shipped():
@@ -39,7 +42,7 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
         "runs": str(runs),
     }
     if header.schedule is not None:
-        options["schedules"] = str(_written(header, runs))
+        options["schedules"] = str(schedules or _written(header, runs))
     rules = options.get("byteman")
     if rules is not None and not Path(rules).is_file():
         raise WrongUseError(

@@ -14,7 +14,10 @@ FORMAT = 1
 """Number of the format of a night."""
 
 _DIGESTS = ("space", "tables", "harness", "digest")
-KEYS = (NIGHT, "document", "seed", *_DIGESTS, "lines")
+SHRINKS, SIGNATURE = "shrinks", "signature"
+"""Keys of a file that shrinks a red: the id of the run that was red, and what it violates."""
+
+KEYS = (NIGHT, "document", "seed", *_DIGESTS, "lines", SHRINKS, SIGNATURE)
 _HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
 
@@ -55,8 +58,8 @@ def header_in(lines: Sequence[str], mistakes: list[Mistake]) -> tuple[Mapping[st
     mistakes += [wrong(key, "64 hexadecimal digits", first[key]) for key in odd]
     odd = [key for key in ("seed", "lines") if key in first and not (type(first[key]) is int and first[key] >= 0)]
     mistakes += [wrong(key, "a whole number from 0 on", first[key]) for key in odd]
-    if not isinstance(first.get("document", ""), str):
-        mistakes.append(wrong("document", "the name of a document", first["document"]))
+    odd = [key for key in ("document", SHRINKS, SIGNATURE) if not isinstance(first.get(key, ""), str)]
+    mistakes += [wrong(key, "a name", first[key]) for key in odd]
     return first, 1
 
 
