@@ -9,7 +9,7 @@ from functools import partial
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
-from pytest_kmigrate.analysis import consistency, facts, observations, schemas, staging
+from pytest_kmigrate.analysis import chaos, consistency, facts, observations, schemas, staging
 from pytest_kmigrate.reports.ingestion.discovery import Discovery, FoundRun, Notice
 from pytest_kmigrate.reports.ingestion.ledger import (
     Ledger,
@@ -102,6 +102,13 @@ def _write_step(step: Step, files: RunFiles, reported: Verified, tables: TableFo
         _begin_facts(step, files, reported, keep, lambda name, made: begin(name, lambda: with_absorbed(name, made())))
 
 
+def _begin_history(in_phases: DataFrame, of_schedules: DataFrame, begin: Begin) -> None:
+    for name, made in (("faults", facts.faults), ("durations", facts.durations), ("figures", observations.figures)):
+        begin(name, partial(made, in_phases))
+    begin("schedules", lambda: of_schedules)
+    begin("happenings", lambda: chaos.happenings(of_schedules, in_phases))
+
+
 def _begin_facts(
     step: Step, files: RunFiles, seen: Verified, kept: Callable[[DataFrame], DataFrame], begin: Begin
 ) -> None:
@@ -119,8 +126,7 @@ def _begin_facts(
     runs = staging.good(staged_runs)
     begin("runs", lambda: runs)
     in_phases = facts.phases(staging.good(staged_events).join(runs.select("folder"), "folder", "left_semi"))
-    for name, made in (("faults", facts.faults), ("durations", facts.durations), ("figures", observations.figures)):
-        begin(name, partial(made, in_phases))
+    _begin_history(in_phases, kept(chaos.schedules(files.headers(), runs)), begin)
     begin("metadata_divergences", lambda: observations.metadata_divergences(files.images(), in_phases))
     endings = facts.endings(runs, staged_events).collect()
     judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))

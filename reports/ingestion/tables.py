@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 
 from pytest_kmigrate.analysis import (
     causes,
+    chaos,
     clusters,
     exercise,
     facts,
@@ -53,6 +54,7 @@ _UNSHOWN = frozenset(
         "log_forms",
         "code_lines",
         "exercised",
+        "happenings",
         *schemas.OBSERVATIONS,
     }
 )
@@ -215,7 +217,7 @@ def write_attempts(
             aside = aside.unionByName(staging.set_aside(staged, is_run=F.col("is_doubt")).drop("folder"))
         attempts = keep(attempts)
         with tables.writing() as begin:
-            begin("infra_nights", lambda: nights.infra_nights(attempts))
+            begin("infra_nights", lambda: nights.infra_nights(chaos.besides_schedules(attempts, tables["schedules"])))
             begin("set_aside", lambda: staging.shortened(aside))
             begin("attempts", lambda: nights.in_nights(attempts, tables["infra_nights"]))
             per_requirement = facts.requirement_attempts(attempts, runs, tables["verdicts"])
@@ -229,8 +231,10 @@ def write_marts(tables: TableFolder, code_lines: DataFrame, done: Callable[[int]
     """
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
     faults, durations, log_lines = tables["faults"], tables["durations"], tables["log_lines"]
-    held, counted = attempts.where("not is_aside"), nights.excused(per_requirement)
-    cell = flakiness.REQUIREMENT_CELL
+    drawn, happenings = tables["schedules"], tables["happenings"]
+    held, cell = attempts.where("not is_aside"), flakiness.REQUIREMENT_CELL
+    per_requirement = chaos.with_schedules_as_one(per_requirement, drawn)
+    counted, of_tests = nights.excused(per_requirement), chaos.besides_schedules(attempts, drawn)
     with tables.keeping() as keep, tables.writing(done=lambda _: done(tables.share_there())) as begin:
         begin("code_lines", lambda: code_lines)
         begin("exercised", lambda: exercise.exercised(tables["code_lines"], tables["executions"], attempts))
@@ -238,17 +242,17 @@ def write_marts(tables: TableFolder, code_lines: DataFrame, done: Callable[[int]
         begin("failure_members", lambda: clusters.failure_members(messages))
         begin("log_forms", lambda: logs.log_forms(log_lines, attempts))
         begin("requirement_flakiness", lambda: flakiness.flakiness(per_requirement, cell))
-        begin("flakiness", lambda: flakiness.flakiness(attempts))
+        begin("flakiness", lambda: flakiness.flakiness(of_tests))
         begin("trends", lambda: trends.trends(durations, verdicts, faults, tables["metrics"], attempts))
         begin("causes", lambda: causes.causes(held, faults, verdicts, tables["failure_members"]))
         begin("log_signs", lambda: logs.log_signs(log_lines, tables["log_forms"], held, tables["failure_members"]))
         begin("log_templates", lambda: logs.log_templates(log_lines, tables["log_forms"], attempts))
         begin("failure_clusters", lambda: clusters.failure_clusters(tables["failure_members"], attempts))
-        begin("change_points", lambda: flakiness.change_points(attempts))
+        begin("change_points", lambda: flakiness.change_points(of_tests))
         begin("requirement_changes", lambda: flakiness.change_points(per_requirement, cell))
         begin("trend_changes", lambda: trends.trend_changes(tables["trends"]))
-        begin("cells", lambda: marts.cells(counted, tables["requirement_flakiness"]))
-        begin("tests", lambda: marts.tests(nights.excused(attempts), tables["flakiness"]))
+        begin("cells", lambda: marts.cells(chaos.besides_schedules(counted, drawn), tables["requirement_flakiness"]))
+        begin("tests", lambda: marts.tests(nights.excused(of_tests), tables["flakiness"]))
         begin("requirements", lambda: marts.requirements(counted, tables["requirement_flakiness"]))
         begin("requirement_outcomes", lambda: marts.requirement_outcomes(counted))
         begin("fault_effects", lambda: marts.fault_effects(faults, attempts))
@@ -262,6 +266,10 @@ def write_marts(tables: TableFolder, code_lines: DataFrame, done: Callable[[int]
                 tables["exercised"], tables["code_lines"], tables["executions"], attempts
             ),
         )
+        begin("chaos_cells", lambda: chaos.chaos_cells(happenings, drawn, attempts))
+        begin("chaos_pairs", lambda: chaos.chaos_pairs(happenings, drawn, attempts))
+        begin("chaos_nights", lambda: chaos.chaos_nights(drawn, attempts))
+        begin("shrinks", lambda: chaos.shrinks(drawn, attempts, verdicts))
         begin("growth", lambda: marts.growth(tables["figures"], attempts))
 
 

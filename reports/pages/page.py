@@ -11,6 +11,7 @@ from string import Template
 from pytest_kmigrate.reports.pages.drawing import amount, goto, text
 from pytest_kmigrate.reports.site import (
     causes,
+    chaos,
     code,
     comparing,
     consistency,
@@ -39,6 +40,7 @@ _VIEWS: tuple[tuple[str, Callable[[Site], View]], ...] = (
     ("Flakes", flakes.flakes),
     ("Consistency", consistency.consistency),
     ("Causes", causes.causes),
+    ("Chaos", chaos.chaos),
     ("Failures", failures.failures),
     ("Log lines", logs.logs),
     ("Trends", trends.trends),

@@ -6,6 +6,7 @@ from pytest_kmigrate.catalogue import find_bug
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.reports.pages.drawing import measure_name, measured
 from pytest_kmigrate.reports.summary.alike import Clusters
+from pytest_kmigrate.reports.summary.chaos import detail_of, incomplete_nights, reds_of_schedules
 from pytest_kmigrate.reports.summary.rows import (
     CONDITION,
     SHAPE,
@@ -65,10 +66,16 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
             test, on_cluster(test), alone, f"{_since_sentence(changes_of(test, of_cluster))}{alike.cause(alone)}"
         )
         reported += [concern] if concern else []
+    unshared = [run for runs in new.values() for run in runs if alike.is_alone(run)]
+    for check, runs in reds_of_schedules(tables.get("schedules", []), unshared).items():
+        level = "SAFETY" if any(each["kind"] == "SAFETY" for each in runs) else "VIOLATES"
+        where = kafka_of(*sorted({str(each["kafka"]) for each in runs}))
+        reported.append({**_concern(level, check, where, detail_of(runs), runs[-1]), "weight": 0})
     slower = (each for each in tables.get("trend_changes", []) if each["direction"] == "WORSE")
     reported += [_about_change(each, on_cluster(each)) for each in slower]
     reported.sort(key=lambda row: (LEVELS.index(str(row["level"])), -count(row.pop("weight")), str(row["title"])))
     doubts = _about_set_aside(tables.get("set_aside", [])) + _about_no_answers(attempts)
+    doubts += [{**each, **_no_run("")} for each in incomplete_nights(tables.get("chaos_nights", []))]
     return [
         *reported,
         *doubts,

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.summary.asked import asked_of
 from pytest_kmigrate.reports.summary.attention import attention
+from pytest_kmigrate.reports.summary.chaos import OfNights, of_nights
 from pytest_kmigrate.reports.summary.comparison import Comparison, compare
 from pytest_kmigrate.reports.summary.divergences import divergence_classes
 from pytest_kmigrate.reports.summary.rows import (
@@ -38,6 +39,7 @@ TABLES = (
     "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts", "requirement_flakiness",
     "requirement_changes", "requirement_outcomes", "checked_classes", "metadata_divergences", "log_templates",
     "log_signs", "exercised_classes",
+    "log_signs", "schedules", "chaos_cells", "chaos_pairs", "chaos_nights", "shrinks",
 )  # fmt: skip
 """The tables a report is made of; one that is missing counts as empty."""
 
@@ -62,7 +64,7 @@ class About(TypedDict):
     seconds: dict[str, float]
 
 
-class Summary(TypedDict):
+class Summary(OfNights):
     """The keys of ``report.json``; where a key is a table's name, its rows are that table's."""
 
     schema: int
@@ -144,6 +146,7 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", *CONDITION)),
         "growth": sorted(known["growth"], key=by("of", *CONDITION, "measure")),
         "exercised_classes": sorted(known["exercised_classes"], key=by("profile", "kafka", "class")),
+        **of_nights(known),
         "attempts": attempts,
         "set_aside": sorted(known["set_aside"], key=by("path", "line")),
         "comparison": compare(known, *versions) if versions else None,

@@ -1,6 +1,7 @@
 """Every schema of the analysis: what is read from a run folder, and what each written table looks like."""
 
 from pytest_kmigrate.analysis.schemas.causes import CAUSES
+from pytest_kmigrate.analysis.schemas.chaos import CHAOS, SCHEDULES
 from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, TEXTS
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
 from pytest_kmigrate.analysis.schemas.exercise import EXERCISE
@@ -27,7 +28,8 @@ from pytest_kmigrate.analysis.schemas.sources import (
 )
 from pytest_kmigrate.analysis.schemas.trends import TRENDS
 
-TABLES = {**FACTS, **OBSERVATIONS, **CONSISTENCY, **MARTS, **FLAKINESS, **CAUSES, **TRENDS, **EXERCISE}
+_TABLES = (FACTS, OBSERVATIONS, CONSISTENCY, MARTS, FLAKINESS, CAUSES, TRENDS, EXERCISE, SCHEDULES, CHAOS)
+TABLES = {name: columns for tables in _TABLES for name, columns in tables.items()}
 """Table name -> its columns, in order: the Parquet folders below ``tables/``."""
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 from pyspark.sql.types import ArrayType, StructType
 
+from pytest_kmigrate.analysis.schemas.chaos import SCHEDULES
 from pytest_kmigrate.analysis.schemas.columns import COUNT, FLAG, MOMENT, NUMBER, TEXT, TEXTS, struct
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
 
@@ -32,5 +33,5 @@ OBSERVATIONS: dict[str, StructType] = {
 }
 """Table name -> its columns, in order."""
 
-KEPT = ("runs", "verdicts", "faults", "durations", "figures", *OBSERVATIONS, *CONSISTENCY)
+KEPT = ("runs", "verdicts", "faults", "durations", "figures", *SCHEDULES, *OBSERVATIONS, *CONSISTENCY)
 """The tables that are kept in batches from one analysis to the next; all others are computed anew from them."""

@@ -1,6 +1,7 @@
 """Check of elections: how long a majority of controllers was up and none of them was active."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.checkers.controllers.lives import plays, roles
@@ -10,7 +11,7 @@ from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind, is_a
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed, FaultWitnessed
 from pytest_kmigrate.model.events.nodes import NodePaused, NodeReady, NodeResumed
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.topology import Role
@@ -33,8 +34,9 @@ def longest_time_without_an_active_controller(history: History, at_most_s: float
     """No controller is active for ``at_most_s`` seconds at most, by what controllers report.
 
     Only time counts in which a majority of the quorum was up, not paused, and the target of no fault; a controller
-    outside of it is not taken for active, whatever it reports. Time in which one of them was not observed for 3 s does
-    not count. The default is three times the longest election that a quiet machine needs.
+    outside of it is not taken for active, whatever it reports. A fault of links is aimed at the controllers that it
+    keeps from each other: one without ZooKeeper, or without brokers, can lead. Time in which one of them was not
+    observed for 3 s does not count. The default is three times the longest election that a quiet machine needs.
     """
     name = "longest_time_without_an_active_controller"
     spans = _without(history)
@@ -55,6 +57,8 @@ class _Quorum:
     """Which controllers can take part in an election."""
 
     names: frozenset[str]
+    apart: Mapping[object, set[str]] = field(default_factory=dict)
+    """By id of a fault of links: the controllers that it kept from each other; other faults are not in it."""
     up: set[str] = field(default_factory=set)
     paused: set[str] = field(default_factory=set)
     hit: dict[object, set[str]] = field(default_factory=dict)
@@ -73,7 +77,8 @@ class _Quorum:
         """Take in what an event changes."""
         node = str(event.node)
         if is_a(event, FaultApplied):
-            self.hit[event.what.fault_id] = targets_of(event) & self.names
+            fault = event.what.fault_id
+            self.hit[fault] = self.apart.get(fault, targets_of(event) & self.names)
         elif is_a(event, FaultHealed):
             self.hit.pop(event.what.fault_id, None)
         elif node not in self.names:
@@ -91,7 +96,8 @@ class _Quorum:
 
 def _without(history: History) -> list[_Span]:
     """Each time from one sample of an active controller to the next, or to where nothing can be said any more."""
-    quorum = _Quorum(frozenset(name for name, role in roles(history).items() if plays(role, Role.CONTROLLER)))
+    names = frozenset(name for name, role in roles(history).items() if plays(role, Role.CONTROLLER))
+    quorum = _Quorum(names, _apart(history, names))
     since_ns: int | None = None
     seen_ns, spans = dict[str, int](), dict[int, int]()
     for at_ns, what in _in_order(history, quorum.names):
@@ -105,6 +111,17 @@ def _without(history: History) -> list[_Span]:
             spans[since_ns] = at_ns
             since_ns = at_ns if what.values[_ACTIVE] == 1 else since_ns
     return [(began, ended) for began, ended in spans.items() if ended > began]
+
+
+def _apart(history: History, names: frozenset[str]) -> dict[object, set[str]]:
+    """Of each fault of links that was witnessed: the controllers on links to other controllers."""
+    found: dict[object, set[str]] = {}
+    for event in history.events:
+        links = event.what.facts.get("links") if is_a(event, FaultWitnessed) else None
+        if is_a(event, FaultWitnessed) and isinstance(links, Sequence):
+            ends = [set(re.split("->|:", str(each))[:2]) for each in links]
+            found[event.what.fault_id] = set().union(*(each for each in ends if each <= names))
+    return found
 
 
 def _in_order(history: History, names: frozenset[str]) -> Iterator[tuple[int, Event | Sample]]:

@@ -177,12 +177,13 @@ def aim_of(fault: Mapping[str, Any]) -> str:
     """What a fault, as data, is aimed at, as cells have it."""
     if "source" in fault:
         return f"{fault['source']}{ARROW}{fault['destination']}"
-    return BESIDE.join(fault["groups"]) if "groups" in fault else str(fault.get("target", ""))
+    named = (fault.get(key) for key in ("target", "point", "path"))
+    return BESIDE.join(fault["groups"]) if "groups" in fault else str(next((each for each in named if each), ""))
 
 
 def cells_of(happenings: Collection[Mapping[str, Any]]) -> Iterator[Cell]:
     """The cell of each happening, as data."""
-    for each in happenings:
+    for each in (one for one in happenings if "fault" in one):
         yield Cell(each["fault"]["kind"], each.get("begin", {}).get("state") or "", aim_of(each["fault"]))
 
 

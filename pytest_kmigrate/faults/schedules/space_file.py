@@ -1,6 +1,6 @@
 """Reads the space of a document from its ``chaos.toml``: every mistake at once, by key."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,6 +46,8 @@ class SpaceFile(_Table):
     """The whole file."""
 
     topologies: _Texts
+    states: _Texts
+    """In the order of the document."""
     ways: Annotated[list[WayTable], Field(min_length=1)]
     nodes: list[str] = []
     links: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = []
@@ -68,15 +70,28 @@ def space_of(there: Walkable, offered: Needs = frozenset(Capability)) -> Space:
     return read_space(place.folder / FILE, there, offered)
 
 
+def declared(profile: str) -> Space | None:
+    """The space of a document, for who only reads about it; None if it declares none."""
+    place = place_of(profile)
+    if not place.has(FILE):
+        return None
+    path = place.folder / FILE
+    return _space(validated(SpaceFile, TABLES, path, text_of(path)), profile, frozenset(Capability))
+
+
 def read_space(path: Path, there: Walkable, offered: Needs = frozenset(Capability)) -> Space:
     """The space that a file declares; WrongUseError with every mistake of it."""
     file = validated(SpaceFile, TABLES, path, text_of(path))
     if mistakes := list(_mistakes(file, there)):
         raise TopologyError(str(path), mistakes)
+    return _space(file, there.document, offered)
+
+
+def _space(file: SpaceFile, document: str, offered: Needs) -> Space:
     return Space(
-        document=there.document,
+        document=document,
         topologies=tuple(load(find(each)) for each in file.topologies),
-        ways=tuple(_way(each, there) for each in file.ways),
+        ways=tuple(_way(each, file.states) for each in file.ways),
         nodes=tuple(file.nodes),
         links=tuple((source, destination) for source, destination in file.links),
         groups=tuple(tuple(each) for each in file.groups),
@@ -89,18 +104,19 @@ def read_space(path: Path, there: Walkable, offered: Needs = frozenset(Capabilit
     )
 
 
-def _way(table: WayTable, there: Walkable) -> Way:
+def _way(table: WayTable, states: Sequence[str]) -> Way:
     visited = {table.starts_at, *table.passes, *table.walk}
-    return Way(
-        tuple(table.walk), table.seconds, tuple(each for each in there.states if each in visited), table.starts_at
-    )
+    return Way(tuple(table.walk), table.seconds, tuple(each for each in states if each in visited), table.starts_at)
 
 
 def _mistakes(file: SpaceFile, there: Walkable) -> Iterator[str]:
     """What names a state, an effect, a key or an aim that is not there."""
+    yield from _unknown("states", file.states, there.states)
+    if [each for each in there.states if each in file.states] != file.states:
+        yield f"states: expected each once, in the order of the document; got {', '.join(file.states)}"
     for number, way in enumerate(file.ways):
-        yield from _unknown(f"ways[{number}].walk", way.walk, there.walk)
-        yield from _unknown(f"ways[{number}].passes", way.passes, there.states)
+        yield from _unknown(f"ways[{number}].walk", way.walk, [each for each in there.walk if each in file.states])
+        yield from _unknown(f"ways[{number}].passes", way.passes, file.states)
         yield from _unknown(f"ways[{number}].starts_at", [way.starts_at] if way.starts_at else [], there.starts)
     for effect, values in file.values.items():
         yield from _unknown("values", [effect], kinds())
@@ -109,7 +125,7 @@ def _mistakes(file: SpaceFile, there: Walkable) -> Iterator[str]:
     aims = [*file.nodes, *map(ARROW.join, file.links), *map(BESIDE.join, file.groups)]
     for number, rule in enumerate(file.cannot):
         yield from _unknown(f"cannot[{number}].effects", rule.effects or (), kinds())
-        yield from _unknown(f"cannot[{number}].states", rule.states or (), there.states)
+        yield from _unknown(f"cannot[{number}].states", rule.states or (), file.states)
         yield from _unknown(f"cannot[{number}].aims", rule.aims or (), aims)
 
 

@@ -80,6 +80,20 @@ def test_a_controller_that_cannot_be_followed_is_not_active() -> None:
     assert verdict.outcome is Outcome.VIOLATES
 
 
+def test_a_controller_without_zookeeper_or_brokers_can_lead() -> None:
+    """Conforming: only links to other nodes are disturbed. Violating: the same, and none of the three is active."""
+    targets = (NAMES[0], "zookeeper-1")
+    fault = applied(10_000, *targets, healed_ms=50_000)
+    links = {"links": [f"{NAMES[0]}->zookeeper-1:2181"]}
+    seen = event(EventKind.FAULT_WITNESSED, 49_000, fault_id="fault-1", witness="severed", facts=links)
+    assert check.judge(run(reported([(0, NAMES[0])], 60_000), *fault, seen)).outcome is Outcome.CONFORMS
+    gone = reported([(0, NAMES[0]), (10_000, "")], 60_000)
+    assert check.judge(run(gone, *fault, seen)).outcome is Outcome.VIOLATES
+    between = {"links": [f"{NAMES[0]}->{NAMES[1]}:9093", f"{NAMES[0]}->zookeeper-1:2181"]}
+    apart = event(EventKind.FAULT_WITNESSED, 49_000, fault_id="fault-1", witness="severed", facts=between)
+    assert check.judge(run(gone, *fault, apart)).outcome is Outcome.CONFORMS
+
+
 def test_time_in_which_a_controller_was_not_observed_does_not_count() -> None:
     """Conforming: the active one did not answer who asks for its metrics; the others are not active, as they report."""
     samples = [each for each in reported([(0, NAMES[0])], 60_000) if each.node != NAMES[0] or each.at_ns < 10**10]

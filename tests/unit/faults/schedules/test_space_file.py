@@ -27,13 +27,14 @@ def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     """By key, with what was expected."""
     file = tmp_path / FILE
     file.write_text(
-        'topologies = ["zk1-broker3-controller3"]\nnodes = ["active-controller"]\n'
+        'topologies = ["zk1-broker3-controller3"]\nstates = ["HYBRID", "COPYING"]\nnodes = ["active-controller"]\n'
         '[[ways]]\nstarts_at = "COPYING"\nwalk = ["NOWHERE"]\nseconds = 10\n'
         "[values.cut]\nspeed = [1]\n"
         '[[cannot]]\neffects = ["kil"]\naims = ["nowhere"]\nbecause = "x"\n'
     )
     with pytest.raises(TopologyError) as error:
         read_space(file, KIP)
+    assert "states: expected each once, in the order of the document; got HYBRID, COPYING" in str(error.value)
     for key in ("ways[0].walk", "ways[0].starts_at", "values.cut", "cannot[0].effects", "cannot[0].aims"):
         assert f"{key}: expected one of" in str(error.value)
     file.write_text('topologies = []\n[[ways]]\nwalk = ["HYBRID"]\nseconds = 0\nhours = 1\n')
