@@ -31,7 +31,7 @@ BROWSERS = $(shell which chromium chromium-browser google-chrome)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser engine image demo test conformance certificate register matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference mutation-score lock clean
+.PHONY: help setup cure browser engine image demo test conformance certificate register matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference mutation-score lock dist clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -137,6 +137,7 @@ check: .venv/.developing ## what every commit must pass, in under a minute
 
 docs: .venv/.developing ## the generated tables of the reference and the plans of certificates, written anew from the code
 	$(BIN)/python -m tests.run_folder_docs
+	$(BIN)/python -m tests.run_folder_schemas
 	$(BIN)/python -m tests.reference_docs
 	$(BIN)/python -m tests.releases_docs
 	$(BIN)/python -m tests.plans
@@ -191,6 +192,9 @@ lock: .venv/.developing ## pin every dependency again
 	$(LOCK) --all-extras --group dev -c requirements-constraints.txt pyproject.toml -o requirements.lock
 	$(LOCK) --extra all --group setup -c requirements.lock pyproject.toml -o requirements-users.lock
 	echo uv | $(LOCK) -c requirements.lock - -o requirements-uv.lock
+
+dist: .venv/.developing ## what a release publishes: wheel, archive and bill of materials of this commit, each the same twice
+	@$(BIN)/python -m tests.release
 
 clean: ## remove what these targets made here (the cache of this user stays)
 	rm -rf .venv reports/runs reports/analysis dist .bench
