@@ -4,7 +4,7 @@ from xml.sax.saxutils import escape
 
 from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, CONFORMS, DOES_NOT
 from pytest_kmigrate.certificates.statement import Statement
-from pytest_kmigrate.certificates.summary import headline
+from pytest_kmigrate.certificates.summary import in_words
 
 _COLOURS = {CONFORMS: "#2e7d32", BUT_FOR_DEFECTS: "#8d6e00", DOES_NOT: "#c62828"}
 _INCOMPLETE = "#616161"
@@ -16,7 +16,7 @@ _CHARACTER = 6.5
 def badge(statement: Statement) -> str:
     """The badge of a certificate."""
     claims = statement.predicate.claims
-    left, right = claims.profile.id, headline(claims.grade, is_complete=not claims.missing).lower()
+    left, right = claims.profile.id, in_words(claims.grade, is_complete=not claims.missing)
     colour = _INCOMPLETE if claims.missing and claims.grade != DOES_NOT else _COLOURS[claims.grade]
     first, second = _width(left), _width(right)
     return (

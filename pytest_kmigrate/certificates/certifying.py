@@ -24,7 +24,7 @@ from pytest_kmigrate.certificates.statement import (
     Signer,
     Statement,
 )
-from pytest_kmigrate.certificates.summary import headline
+from pytest_kmigrate.certificates.summary import in_words
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError, WrongUseError
 from pytest_kmigrate.recording.reading import read_header
@@ -130,7 +130,7 @@ def conclusion(claims: Claims) -> str:
 def _sentences(claims: Claims) -> Iterator[str]:
     core, extended = claims.parts
     named = f": {', '.join(claims.defects)}" if claims.defects and claims.grade == BUT_FOR_DEFECTS else ""
-    graded = headline(claims.grade, is_complete=not claims.missing).lower()
+    graded = in_words(claims.grade, is_complete=not claims.missing)
     yield f"{_artifact(claims)} on {claims.profile.id}: {graded}{named}."
     if claims.violations:
         first = claims.violations[0]

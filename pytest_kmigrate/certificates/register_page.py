@@ -8,7 +8,7 @@ from pytest_kmigrate.certificates.certifying import CERTIFICATE
 from pytest_kmigrate.certificates.grading import status_of
 from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.statement import Statement
-from pytest_kmigrate.certificates.summary import Summary, as_text, headline, summary_of
+from pytest_kmigrate.certificates.summary import Summary, as_text, in_words, summary_of
 from pytest_kmigrate.reports.pages.markup import cell_code, escaped, literal, table
 
 PAGE = "README.md"
@@ -79,7 +79,7 @@ def _day(found: Summary) -> str:
 
 def _section(entry: Entry, badge: str) -> str:
     found = entry.summary
-    graded = headline(found.grade, is_complete=found.is_complete).lower()
+    graded = in_words(found.grade, is_complete=found.is_complete)
     lines = [f"- {title}: {text}" for title, text in _facts(entry, found)]
     lines += [f"- missing: {literal(each)}" for each in found.missing]
     lines += [f"- finding: {literal(each)}" for each in found.findings]

@@ -123,6 +123,13 @@ def headline(grade: Grade, *, is_complete: bool) -> str:
     return f"{grade.upper()}, incomplete" if grade == DOES_NOT else f"INCOMPLETE, so far {grade}"
 
 
+def in_words(grade: Grade, *, is_complete: bool) -> str:
+    """The same in small letters, for the middle of a line."""
+    if is_complete:
+        return f"{grade}, complete"
+    return f"{grade}, incomplete" if grade == DOES_NOT else f"incomplete, so far {grade}"
+
+
 def as_text(found: Summary) -> Iterator[str]:
     """The lines that somebody reads in a minute; the first has the grade."""
     graded = headline(found.grade, is_complete=found.is_complete)
