@@ -1,6 +1,7 @@
 """What needs a human today, most urgent first: the first thing a report says."""
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from pytest_kmigrate.catalogue import find_bug
 from pytest_kmigrate.model.verdict import Kind, Outcome
@@ -12,6 +13,7 @@ from pytest_kmigrate.reports.summary.rows import (
     SHAPE,
     Row,
     answers,
+    began,
     began_in,
     began_with,
     changes_of,
@@ -31,6 +33,7 @@ from pytest_kmigrate.reports.summary.words import is_defect
 LEVELS = ("SAFETY", "VIOLATES", "DEFECT", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE", "DEPARTURE")
 """How urgent a concern is: what is new, then known defects, then what may be chance; departures last, and folded."""
 
+_ANSWERS = (Outcome.VIOLATES.name, Outcome.CONFORMS.name)
 _WHY_OPEN = {
     Kind.HARNESS.name: "trouble of the harness",
     Kind.INFRA.name: "trouble of the machine",
@@ -62,9 +65,10 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
             run for run in new.get(tuple(test[name] for name in ("test_id", *CONDITION)), []) if alike.is_alone(run)
         ]
         of_cluster = changes.get(tuple(test[name] for name in SHAPE), [])
-        concern = _about_test(
-            test, on_cluster(test), alone, f"{_since_sentence(changes_of(test, of_cluster))}{alike.cause(alone)}"
+        since = _since_sentence(changes_of(test, of_cluster)) or _red_sentence(
+            test, of_test.get(tuple(test[name] for name in ("test_id", *CONDITION)), [])
         )
+        concern = _about_test(test, on_cluster(test), alone, f"{since}{alike.cause(alone)}")
         reported += [concern] if concern else []
     unshared = [run for runs in new.values() for run in runs if alike.is_alone(run)]
     for check, runs in reds_of_schedules(tables.get("schedules", []), unshared).items():
@@ -107,6 +111,19 @@ def _since_sentence(changes: Sequence[Row]) -> str:
     """When it began, where that is known: the first question in a repair."""
     worse = [each for each in changes if is_worse(each)]
     return f"; {worse_since(max(worse, key=lambda each: str(each['since_at'])))}" if worse else ""
+
+
+def _red_sentence(test: Row, attempts: Sequence[Row]) -> str:
+    """From which run on a test that violates now did so in each, where it conformed before."""
+    answered = [each for each in attempts if each["outcome"] in _ANSWERS and each["started_at"]]
+    red = list(takewhile(lambda each: each["outcome"] == Outcome.VIOLATES.name, reversed(answered)))
+    if test["standing"] != Outcome.VIOLATES.name or len(red) in (0, len(answered)):
+        return ""
+    first = red[-1]
+    names = {"since_at": "started_at", "since_run": "run_id", "since_kafka": "kafka", "since_commit": "commit"}
+    change = {to: first.get(name) for to, name in names.items()}
+    run, at = began_in(change), began(change)
+    return f"; red in each of its last {plural(len(red), 'run')}, since {f'{run} ({at})' if run else at}"
 
 
 def _about_set_aside(rows: Sequence[Row]) -> list[Row]:

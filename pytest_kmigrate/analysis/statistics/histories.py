@@ -16,7 +16,7 @@ ANSWERS = CONFORMS + VIOLATES + EXPLAINED + SAFETY
 """In small letters these are retries: attempts like others, but no news of what the first attempt already showed."""
 
 _CLEAR = 0.01
-"""One flip only, in an order that chance gives so rarely: the test did not flake, it changed."""
+"""One flip only, or red in all its last runs, in an order that chance gives so rarely: it did not flake, it changed."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,34 @@ def violations(history: str, *, with_retries: bool = True) -> Flags:
 
 
 def _since_the_last_change(history: str) -> str:
-    """The runs of the test as it is: what came before a believed change was another one, flaky or not."""
+    """The runs of the test as it is: what came before a believed change was another one, flaky or not.
+
+    A test that is red for good is so from the first of these runs on, also where it was red at times before and too
+    lately broke for a change of its rate to be believed: it is not put aside as flaky.
+    """
     firsts = [place for place, each in enumerate(history) if each in ANSWERS]
-    changes = rate_changes(violations(history, with_retries=False))
-    return history[firsts[changes[-1].at] :] if changes else history
+    violated = violations(history, with_retries=False)
+    changes = rate_changes(violated)
+    began = changes[-1].at if changes else 0
+    began += red_for_good_from(violated[began:]) or 0
+    return history[firsts[began] :] if began else history
+
+
+def red_for_good_from(violated: Flags) -> int | None:
+    """From which answer on a test violated in all, if chance hardly gives the same answers in such an order.
+
+    Of all orders, those with so many violations at the end. None where that is no surprise, or nothing conformed.
+    """
+    conforming = int(np.count_nonzero(~violated))
+    if not conforming:
+        return None
+    began = len(violated) - int(np.argmax(~violated[::-1]))
+    log_share = _log_choose(began, conforming) - _log_choose(len(violated), conforming)
+    return began if began < len(violated) and np.exp(log_share) <= _CLEAR else None
+
+
+def _log_choose(n: int, k: int) -> float:
+    return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 def _flips(violated: Flags) -> int:

@@ -101,6 +101,23 @@ def test_what_flaked_once_is_what_it_is_since_its_last_change(
     assert found.violating_now == pytest.approx(violating_now, abs=1)
 
 
+@pytest.mark.parametrize(
+    ("history", "standing", "decision"),
+    [
+        ("VCVCCC" + "V" * 10, "VIOLATES", "UNDECIDED"),
+        ("CCVCVC" + "V" * 12, "VIOLATES", "UNDECIDED"),
+        ("CCCCVCCVC" + "V" * 6, "VIOLATES", "UNDECIDED"),
+        ("VCVCCC" + "VVV", "FLAKY", "QUARANTINE"),
+        ("VCVCCC" + "V" * 10 + "C", "FLAKY", "QUARANTINE"),
+        ("VCVCCC" + "V" * 3 + "v" * 7, "FLAKY", "QUARANTINE"),
+    ],
+)
+def test_two_reds_in_six_nights_and_then_red_for_good_is_no_flake(history: str, standing: str, decision: str) -> None:
+    """Too few runs for a change of the rate to be believed, but chance hardly ever ends in so many reds."""
+    found = reported(history)
+    assert (found.standing, found.decision) == (standing, decision)
+
+
 def test_retries_do_not_quarantine() -> None:
     """A seed that violates three times in a row has violated once; three seeds that do are another thing."""
     assert reported("VvvC").decision == "UNDECIDED"

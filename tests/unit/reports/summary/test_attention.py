@@ -156,6 +156,22 @@ def test_a_change_is_told_with_the_test_it_is_about() -> None:
     assert "since" not in str(better["detail"])
 
 
+def test_a_test_that_is_red_for_good_names_the_run_it_began_with() -> None:
+    """Also where too few runs are there for a change of its rate; a test that was never green began with nothing."""
+    runs = [
+        attempted("t", outcome, "LIVENESS", run_id=f"run-{day}", started_at=f"2026-01-0{day}", attempt=day)
+        for day, outcome in enumerate(["VIOLATES", "CONFORMS", "VIOLATES", "INCONCLUSIVE", "VIOLATES"], 1)
+    ]
+
+    def detail(standing: str, attempts: list[Row]) -> str:
+        rows = attention({}, [listed("t", standing)], attempts)
+        return next(str(row["detail"]) for row in rows if row["test_id"] == "t")
+
+    assert "; red in each of its last 2 runs, since run-3 (2026-01-03, Kafka 3.9.1)" in detail("VIOLATES", runs)
+    assert "since" not in detail("VIOLATES", runs[2:])
+    assert "since" not in detail("FLAKY", runs)
+
+
 def test_a_change_of_another_version_is_not_told() -> None:
     """A series runs over versions: what began with 3.10 is no news about 3.9.1."""
     change = {**CONDITION, **_KILLED, "kafka": "3.10.0"}
