@@ -28,6 +28,7 @@ from pytest_kmigrate.judging.planning.plan import PLANS, with_suites
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import name_of
 from pytest_kmigrate.model.errors import UnfitReleaseError
+from pytest_kmigrate.model.expectation import Expectation
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.plugin.asking import chosen_topology, marked, needs_cluster, start_of
 from pytest_kmigrate.plugin.collecting import check_way
@@ -157,8 +158,8 @@ class _Reading:
     def _expect(self, name: ast.expr) -> None:
         """One that a test has a fixed name for; a name that is made of values is left open."""
         is_known, value = self._evaluated(name)
-        if is_known and isinstance(value, str):
-            self.expectations.append(value)
+        if is_known and isinstance(value, str | Expectation):
+            self.expectations.append(value.name if isinstance(value, Expectation) else value)
 
     def _advance(self, phase: ast.expr) -> None:
         is_known, value = self._evaluated(phase)

@@ -1,17 +1,21 @@
 """The rules of this house that no linter knows: each is a test that names the file which breaks it."""
 
 import ast
+import inspect
 import os
 import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from pytest_kmigrate.catalogue import requirement
+from pytest_kmigrate.judging.checks import all_checkers
+from pytest_kmigrate.model.expectation import Expectation
 from pytest_kmigrate.topology.loading import find, load, shipped
 
 ROOT = Path(__file__).parent.parent
@@ -24,6 +28,8 @@ OF_A_DOCUMENT = ("checks", "diagnoses")
 """Folders that each document may have, to be found by name, however few files are in them."""
 MOST_LINES_OF_SPEECH = 40
 """A ratchet: it may only fall. Verbs of speech and pronouns without a noun hide who does what."""
+MOST_CHECKS_IN_QUOTES = 77
+"""A ratchet: it may only fall. ``verdict.is_of(checker)`` and ``checker.name`` are the other way."""
 NOT_WRITTEN_BY_HAND = (".lock", ".json", ".jsonl")
 # In two halves, so that this file does not break its own rule.
 MACHINE_PATHS = re.compile(r"(?<![\w.~-])/(?:wo" r"rk|ro" r"ot)/")
@@ -35,6 +41,7 @@ DOCUMENTS = "pytest_kmigrate.documents"
 ABOVE_DOCUMENTS = ("judging", "running", "plugin", "certificates", "cli")
 # In two halves, so that this file does not break its own rule.
 SPEECH = re.compile(r"\b(to" r"ld|te" r"lls?|who" r"ever|no" r"body)\b")
+QUOTED = re.compile(r"\"([^\"\n]+)\"")
 UNTYPED_READING = re.compile(r"\.data(?:\[|\.get\()")
 RULED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.Import, ast.ImportFrom, ast.Attribute)
 """What rules are about; in the suites also calls."""
@@ -323,3 +330,29 @@ def test_events_are_read_by_their_fields() -> None:
         if "recording" not in path.relative_to(ROOT).parts
     )
     assert found == {}, "expected what.KEY of an event of a class: no tool finds a key that is read as text"
+
+
+@cache
+def quoted() -> tuple[tuple[Path, str], ...]:
+    """Every text in quotes of the product and its suites, with its file."""
+    return tuple((path, text) for path in python(*PACKAGES, "suites") for text in QUOTED.findall(path.read_text()))
+
+
+def test_an_expectation_that_diagnoses_look_for_is_named_by_its_object() -> None:
+    """Words that a suite repeats are reworded there alone, and the diagnosis loses its evidence without an error."""
+    modules = [each.parent.name for each in (ROOT / "pytest_kmigrate" / "documents").glob("*/expectations.py")]
+    members = [each for name in modules for each in vars(import_module(f"{DOCUMENTS}.{name}.expectations")).values()]
+    known = [each for each in members if isinstance(each, Expectation)]
+    assert len({each.id for each in known}) == len(known)
+    others = [(path, text) for path, text in quoted() if path.name != "expectations.py"]
+    repeated = [
+        f"{named(path)}: {text!r} is {each.id}" for path, text in others for each in known if each.is_named(text)
+    ]
+    assert repeated == [], "expected the object of the document's expectations.py"
+
+
+def test_a_check_is_named_by_its_object() -> None:
+    """A name in quotes outlives its check: what was judged by it is judged by nothing from then on."""
+    homes = {each.name: Path(inspect.getfile(each.judge)).name for each in all_checkers().values()}
+    found = Counter(named(path) for path, text in quoted() if text in homes and path.name != homes[text])
+    assert found.total() <= MOST_CHECKS_IN_QUOTES, "\n".join(f"{count} {name}" for name, count in found.most_common())

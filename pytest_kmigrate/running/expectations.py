@@ -1,19 +1,20 @@
 """Expectations: something a test wants to become true of the live cluster, recorded whether it does or not."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.expectation import Expectation
 from pytest_kmigrate.model.verdict import Kind
 from pytest_kmigrate.waiting import NotYet, until
 
 
 def expect(
     recorder: Recorder,
-    name: str,
+    expected: str | Expectation,
     actual: Callable[[], object],
     equals: object,
     *,
@@ -26,6 +27,7 @@ def expect(
     ``requirements``: those it speaks for; none means all that the test claims. ``kind=None``: only ask, so that
     nothing is judged by the answer.
     """
+    name, id_, places = _named(expected)
     began = time.monotonic()
     observed: object = None
 
@@ -51,6 +53,8 @@ def expect(
             within_s=within_s,
             took_ms=int((time.monotonic() - began) * 1000),
             requirements=list(requirements) or None,
+            expectation=id_,
+            places=places,
         )
     )
     return bool(met)
@@ -58,7 +62,7 @@ def expect(
 
 def expect_to_stay(
     recorder: Recorder,
-    name: str,
+    expected: str | Expectation,
     actual: Callable[[], object],
     equals: object,
     *,
@@ -69,6 +73,7 @@ def expect_to_stay(
 
     ``requirements``: as for ``expect``. ClusterError while it cannot be asked.
     """
+    name, id_, places = _named(expected)
     began = time.monotonic()
     observed: object = None
 
@@ -89,6 +94,15 @@ def expect_to_stay(
             within_s=for_s,
             took_ms=int((time.monotonic() - began) * 1000),
             requirements=list(requirements) or None,
+            expectation=id_,
+            places=places,
         )
     )
     return observed == equals
+
+
+def _named(expected: str | Expectation) -> tuple[str, str | None, Mapping[str, str] | None]:
+    """The words of an expectation, and its id and places if diagnoses look for it."""
+    if isinstance(expected, Expectation):
+        return expected.name, expected.id, expected.places or None
+    return expected, None, None

@@ -22,11 +22,12 @@ from pytest_kmigrate import (
     targets,
     triggers,
 )
+from pytest_kmigrate.documents.kip_866 import expectations
 
 pytestmark = pytest.mark.scene
 
 FENCED = "brokers that the controllers have fenced"
-TOLD, HELD = "brokers that report the topic to clients", "brokers that have the topic on their disks"
+TOLD, HELD = expectations.TOPIC_REPORTED, expectations.ON_DISKS.of(what="the topic")
 SESSION_AND_MORE_S = 90
 """broker.session.timeout.ms is 9 s; the rest is for a busy machine."""
 ACKED_WHILE_AWAY = 7_500
@@ -157,7 +158,7 @@ def test_broker_gives_up_a_replica_that_was_moved_away_meanwhile(
         )
     _expect_fenced(expect, fenced, [])
     expect(
-        "brokers that have moved-0 on their disks",
+        expectations.ON_DISKS.of(what="moved-0"),
         lambda: holders("moved"),
         equals=[0, 1],
         within_s=20,

@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_kmigrate import Phase, moves, procedure, raw_admin
+from pytest_kmigrate.documents.kip_866 import expectations
 from pytest_kmigrate.wire.control_requests import LEADER_AND_ISR
 
 REGISTERS = pytest.mark.since("3.6.0")
@@ -38,7 +39,7 @@ def test_controllers_wait_for_a_live_broker_and_then_control_it(
         requirements=["K866-TRIG-ibp"],
     )
     expect(
-        "the phase without broker 9",
+        expectations.WAITS_FOR_A_BROKER.of(which=" 9"),
         lambda: migration.phase,
         equals=Phase.PREPARING,
         within_s=0,

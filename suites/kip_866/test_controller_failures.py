@@ -23,6 +23,7 @@ from pytest_kmigrate import (
     targets,
     triggers,
 )
+from pytest_kmigrate.documents.kip_866 import expectations
 
 TAKEN, KEPT = "ann:SCRAM-SHA-256", "bob:SCRAM-SHA-256"  # in the order in which a map of Java's has them
 PENDING = [f"pending-{number}" for number in range(10)]
@@ -95,11 +96,14 @@ def test_another_controller_takes_over_in_dual_write(
     with cluster_metadata.changing("after", per_s=2), inject(fault):
         successor = migration.await_new_active_controller()
         expect(
-            "who holds /controller", in_control, equals=successor, requirements=["K866-ZNODE-controller-every-election"]
+            expectations.CONTROLLER_HELD,
+            in_control,
+            equals=successor,
+            requirements=["K866-ZNODE-controller-every-election"],
         )
         raw_admin.create_topics_at(admin_of(successor), ["newcomer"], partitions=1, replication=3)
         expect(
-            "brokers that know what the successor made",
+            expectations.SUCCESSOR_KNOWN,
             lambda: tellers("newcomer"),
             equals=[0, 1, 2],
             within_s=30,
@@ -147,7 +151,7 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
             workload.add_partitions("orders", 6)
             migration.await_new_active_controller()
         expect(
-            "the state of orders-5 in ZooKeeper",
+            expectations.PARTITION_STATE.of(partition="orders-5"),
             lambda: zookeeper.get("/brokers/topics/orders/partitions/5/state") is not None,
             equals=True,
             within_s=20,
@@ -172,13 +176,13 @@ def test_what_was_half_written_or_not_at_all_is_whole_after_a_takeover(
             expect("states that ZooKeeper has", lambda: _states_of_wide(zookeeper), equals=0, within_s=0, kind=None)
             migration.await_new_active_controller()
         expect(
-            "the topics made after it that ZooKeeper has",
+            expectations.LATER_TOPICS_WRITTEN,
             lambda: sorted(set(PENDING) & set(zookeeper.children("/brokers/topics"))),
             equals=PENDING,
             requirements=["K866-FAIL-failover-with-pending-writes"],
         )
         expect(
-            "whether ZooKeeper has all states, of wide-0 to wide-99",
+            expectations.ALL_STATES_WRITTEN.of(first="wide-0", last="wide-99"),
             lambda: _states_of_wide(zookeeper) == 100,
             equals=True,
             within_s=15,
@@ -232,13 +236,13 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
         migration.await_new_active_controller()
 
     expect(
-        "broker-0 accepts a config of its own",
+        expectations.CONFIG_ACCEPTED.of(broker="broker-0"),
         lambda: raw_admin.alter_broker_config_at(peer, 0, {"log.cleaner.backoff.ms": "20000"}),
         equals="NONE",
         requirements=["K866-FAIL-crash-in-migration"],
     )
     expect(
-        "the znode /config/brokers/0",
+        expectations.CONFIG_WRITTEN.of(kind="brokers", name="0"),
         lambda: zookeeper.get("/config/brokers/0") is not None,
         equals=True,
         within_s=15,

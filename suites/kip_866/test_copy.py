@@ -19,6 +19,7 @@ from pytest_kmigrate import (
     raw_admin,
     targets,
 )
+from pytest_kmigrate.documents.kip_866 import expectations
 from pytest_kmigrate.redaction import hashed
 
 NO_NUMBER = '{"version": 1, "config": {"producer_byte_rate": "fast"}}'
@@ -164,14 +165,14 @@ def test_passwords_are_copied_decoded_and_written_back_encoded(
     raw_admin.alter_broker_config_at(admin_of("broker-0"), 0, {ENCODED: "copied"})
     migration.advance_to(Phase.HYBRID)
     expect(
-        "the password in the log, and as the broker reads it in ZooKeeper, after the copy",
+        expectations.PASSWORD_COPIED.of(when="after the copy"),
         lambda: password_of("broker-0", ENCODED),
         equals={"log": hashed("copied"), "zookeeper": hashed("copied")},
         requirements=["K866-PROC-copy-configs"],
     )
     raw_admin.alter_broker_config_at(admin_of("broker-0"), 0, {ENCODED: "changed"})
     expect(
-        "the password in the log, and as the broker reads it in ZooKeeper, after a change in dual write",
+        expectations.PASSWORD_COPIED.of(when="after a change in dual write"),
         lambda: password_of("broker-0", ENCODED),
         equals={"log": hashed("changed"), "zookeeper": hashed("changed")},
         requirements=["K866-DW-broker-config"],

@@ -21,6 +21,7 @@ from pytest_kmigrate import (
     sweep,
     targets,
 )
+from pytest_kmigrate.documents.kip_866 import expectations
 
 LATE, AGAIN = "/brokers/topics/late", "/brokers/topics/again"
 NIGHTLY = pytest.mark.nightly
@@ -65,7 +66,7 @@ def test_complete_copy_is_gone_on_with(workload, migration, inject, zookeeper, e
         migration.advance_to(Phase.HYBRID)
         crash.await_bitten()
     expect(
-        "whether /migration holds a position",
+        expectations.POSITION_HELD,
         lambda: json.loads(zookeeper.get("/migration"))["kraft_metadata_offset"] > 0,
         equals=True,
         within_s=20,

@@ -6,6 +6,7 @@ One scene: tests that begin with the same metadata share a cluster. Each changes
 import pytest
 
 from pytest_kmigrate import Kind, MetadataChange, Phase, Role, Slow, checks, moves, procedure, raw_admin, targets
+from pytest_kmigrate.documents.kip_866 import expectations
 from pytest_kmigrate.wire.producing import produce_at
 
 pytestmark = pytest.mark.scene
@@ -44,7 +45,7 @@ def test_reassignment_completes_in_hybrid_mode(
         requirements=["K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change"],
     )
     expect(
-        "brokers that have moved-0 on their disks",
+        expectations.ON_DISKS.of(what="moved-0"),
         lambda: holders("moved"),
         equals=sorted(wanted),
         requirements=["K866-RPC-stopreplica"],
@@ -76,7 +77,7 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
         requirements=["K866-DW-topic-create"],
     )
     expect(
-        "the znode /config/topics/newcomer",
+        expectations.CONFIG_WRITTEN.of(kind="topics", name="newcomer"),
         lambda: zookeeper.get("/config/topics/newcomer") is not None,
         equals=True,
         requirements=["K866-DW-topic-create"],
@@ -308,7 +309,7 @@ def test_zookeeper_is_written_behind_by_as_many_requests_as_are_allowed(
     with inject(LATE):
         _expect_written_behind("in-tens", admin_of, zookeeper, expect)
         expect(
-            "whether several requests were in flight at once",
+            expectations.IN_FLIGHT,
             lambda: written_together("in-tens", within_ms=LATENCY_MS) > 1,
             equals=True,
             within_s=0,
@@ -337,7 +338,7 @@ def _expect_written_behind(topic, admin_of, zookeeper, expect):
         requirements=["K866-DW-async"],
     )
     expect(
-        f"partitions of {topic} in ZooKeeper",
+        expectations.PARTITIONS_WRITTEN.of(topic=topic),
         lambda: len(zookeeper.children(f"{path}/partitions")),
         equals=12,
         kind=Kind.LIVENESS,

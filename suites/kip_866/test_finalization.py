@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_kmigrate import BrokerMode, Kill, Phase, Role, checks, moves, procedure, targets
+from pytest_kmigrate.documents.kip_866 import expectations
 
 FLAG = procedure.MIGRATION_FLAG
 
@@ -156,7 +157,7 @@ def test_a_finalized_cluster_needs_no_zookeeper(
         migration.make("restart-all", *(moves.Roll(node.name) for node in _kafka_nodes(cluster)))
         created("newcomer", partitions=1, replication=3)
         expect(
-            "brokers that know the new topic",
+            expectations.NEW_TOPIC_KNOWN,
             lambda: tellers("newcomer"),
             equals=[0, 1, 2],
             requirements=["K866-PROC-post-decommission-zk"],

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pytest_kmigrate import Kill, Kind, Phase, checks, moves, procedure, raw_admin, targets
+from pytest_kmigrate.documents.kip_866.expectations import CONFIG_ACCEPTED, CONFIG_ANSWERED, WAITS, WAITS_FOR_A_BROKER
 
 
 @pytest.mark.sample
@@ -18,7 +19,7 @@ def test_broker_configs_can_be_changed_before_the_takeover(
     broker = broker_in_migration_mode()
 
     expect(
-        f"{broker.name} accepts a config of its own",
+        CONFIG_ACCEPTED.of(broker=broker.name),
         lambda: raw_admin.alter_broker_config_at(
             admin_of(broker.name), broker.spec.node_id, {"log.cleaner.backoff.ms": "20000"}
         ),
@@ -79,7 +80,7 @@ def test_brokers_that_are_ready_first_wait_for_the_quorum_and_for_each_other(
     migration.make("two-brokers-first", moves.Roll("broker-0", ready), moves.Roll("broker-1", ready))
     created("early", partitions=1, replication=3)
     expect(
-        "the answer to a change of a config of broker-0",
+        CONFIG_ANSWERED.of(broker="broker-0"),
         lambda: raw_admin.alter_broker_config_at(admin_of("broker-0"), 0, {"log.cleaner.backoff.ms": "20000"}),
         equals="NONE",
         requirements=["K866-TRIG-broker-first-serves"],
@@ -116,7 +117,7 @@ def test_a_controller_without_the_flag_neither_migrates_nor_serves(
     migration.make("take-the-flag", moves.Roll("controller-3000", dict.fromkeys(procedure.controllers_join(cluster))))
     migration.begin(procedure.ENTER_MIGRATION, moves=3)
     workload.await_acked(3000)
-    expect("the phase without the flag", lambda: migration.phase, equals=Phase.PREPARING, within_s=0)
+    expect(WAITS.of(what="the flag"), lambda: migration.phase, equals=Phase.PREPARING, within_s=0)
     expect(
         "the controller's answer to the creation of a topic",
         lambda: raw_admin.create_topics_at(controllers()[0], ["early"], partitions=1, replication=1)["early"],
@@ -149,14 +150,19 @@ def test_a_quorum_waits_for_whatever_is_missing(
     cluster.node("broker-0").wipe()
     _expect_the_level_of_the_document(cluster, migration, started, expect)
     migration.advance_to(Phase.PREPARING)
-    _expect_to_wait(expect_to_stay, migration, "any broker", "K866-TRIG-empty-cluster")
+    _expect_to_wait(expect_to_stay, migration, WAITS.of(what="any broker"), "K866-TRIG-empty-cluster")
 
     elsewhere = {"zookeeper.connect": f"{cluster.zookeeper_connect}/elsewhere"}
     zookeeper.create_ephemeral("/brokers/ids/9", first.znode())
     migration.make("look-elsewhere", moves.Roll("controller-3000", elsewhere))
     first.register(*identity())
     held = _znodes_but(zookeeper, "/elsewhere")
-    _expect_to_wait(expect_to_stay, migration, "the path of the brokers", "K866-CONF-controller-zk-same-as-brokers")
+    _expect_to_wait(
+        expect_to_stay,
+        migration,
+        WAITS.of(what="the path of the brokers"),
+        "K866-CONF-controller-zk-same-as-brokers",
+    )
     expect(
         "znodes of the brokers that changed meanwhile",
         lambda: sorted(set(held.items()) ^ set(_znodes_but(zookeeper, "/elsewhere").items())),
@@ -167,18 +173,34 @@ def test_a_quorum_waits_for_whatever_is_missing(
 
     _put_topic(zookeeper, "held", replicas=[9, 7])
     migration.make("look-right", moves.Roll("controller-3000", procedure.controllers_join(cluster)))
-    _expect_to_wait(expect_to_stay, migration, "broker 7, which has a replica", "K866-TRIG-heuristic-assignments")
+    _expect_to_wait(
+        expect_to_stay,
+        migration,
+        WAITS_FOR_A_BROKER.of(which=" 7, which has a replica"),
+        "K866-TRIG-heuristic-assignments",
+    )
 
     zookeeper.delete("/controller_epoch")
     second.register(*identity())
-    _expect_to_wait(expect_to_stay, migration, "/controller_epoch", "K866-ZNODE-controller-epoch-missing")
+    _expect_to_wait(
+        expect_to_stay,
+        migration,
+        WAITS.of(what="/controller_epoch"),
+        "K866-ZNODE-controller-epoch-missing",
+    )
 
     controller = cluster.node("controller-3000")
     controller.stop()  # or it might look between the two changes; and its pauses between two looks have grown
     _put(zookeeper, "/config/brokers/5", {"version": 1, "config": {"log.cleaner.backoff.ms": "20000"}})
     zookeeper.set("/controller_epoch", b"7")
     controller.start()
-    _expect_to_wait(expect_to_stay, migration, "broker 5, which has a config", "K866-TRIG-heuristic-configs", for_s=6)
+    _expect_to_wait(
+        expect_to_stay,
+        migration,
+        WAITS_FOR_A_BROKER.of(which=" 5, which has a config"),
+        "K866-TRIG-heuristic-configs",
+        for_s=6,
+    )
 
     zookeeper.delete("/config/brokers/5")
     migration.await_state("phase", Phase.HYBRID, requirements=["K866-TRIG-automatic"])
@@ -207,9 +229,9 @@ def _expect_the_level_of_the_document(cluster, migration, started, expect):
     )
 
 
-def _expect_to_wait(expect_to_stay, migration, what, requirement, for_s=3):
+def _expect_to_wait(expect_to_stay, migration, awaited, requirement, for_s=3):
     expect_to_stay(
-        f"the phase without {what}",
+        awaited,
         lambda: migration.phase.name,
         equals="PREPARING",
         for_s=for_s,
@@ -240,13 +262,19 @@ def test_a_quorum_waits_for_all_of_its_controllers(cluster, migration, expect, e
     older = {"inter.broker.protocol.version": "3.6"}
     _begin_with_two(cluster, migration, "3.6", older)
     all_ready = "K866-TRIG-quorum-all-ready"
-    _expect_to_wait(expect_to_stay, migration, "a controller under metadata.version 3.6", all_ready, for_s=10)
+    _expect_to_wait(
+        expect_to_stay,
+        migration,
+        WAITS.of(what="a controller under metadata.version 3.6"),
+        all_ready,
+        for_s=10,
+    )
     migration.revert()
 
     _begin_with_two(cluster, migration, None, dict.fromkeys(older))
-    _expect_to_wait(expect_to_stay, migration, "a controller", all_ready, for_s=4)
+    _expect_to_wait(expect_to_stay, migration, WAITS.of(what="a controller"), all_ready, for_s=4)
     migration.make("start-the-third", moves.StartControllers(only=["controller-3002"]))
-    _expect_to_wait(expect_to_stay, migration, "the flag of a controller", all_ready, for_s=4)
+    _expect_to_wait(expect_to_stay, migration, WAITS.of(what="the flag of a controller"), all_ready, for_s=4)
     migration.make("give-the-flag", moves.Roll("controller-3002", procedure.controllers_join(cluster)))
     expect(
         "the phase with every controller",

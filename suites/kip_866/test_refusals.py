@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pytest_kmigrate import BrokerMode, Phase, Role, Tamper, checks, moves, procedure
+from pytest_kmigrate.documents.kip_866 import expectations
 
 JOINED = "controller.quorum.voters"
 NAMES = "controller.listener.names"
@@ -120,7 +121,7 @@ def test_nodes_that_cannot_take_part(
     ready = procedure.brokers_join(cluster)
     migration.make("join", moves.Roll("broker-1", kafka=BEFORE_THE_BRIDGE), moves.Roll("broker-0", ready))
     expect_to_stay(
-        "the phase with a broker of 3.3",
+        expectations.WAITS_FOR_A_RELEASE.of(release="3.3"),
         lambda: migration.phase.name,
         equals="PREPARING",
         for_s=3,
@@ -132,7 +133,7 @@ def test_nodes_that_cannot_take_part(
     _expect_brokers_refused(cluster, inject, registration, refused, expect)
     created("served", partitions=1, replication=2)
     expect_to_stay(
-        "the phase without broker-1",
+        expectations.WAITS_FOR_A_BROKER.of(which="-1"),
         lambda: migration.phase.name,
         equals="PREPARING",
         for_s=1,

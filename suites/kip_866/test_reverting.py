@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_kmigrate import Hold, Kind, Phase, Role, Slow, Stop, checks, crash_points, procedure, raw_admin, targets
+from pytest_kmigrate.documents.kip_866 import expectations
 
 
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-provisioned", "K866-RB-data-kept", "K866-RB-metadata-kept")
@@ -83,7 +84,7 @@ def test_what_killed_controllers_left_half_written_is_whole_under_zookeeper(
             controller.kill()
         workload.await_acked(500)
     expect(
-        "partitions of wide in ZooKeeper",
+        expectations.PARTITIONS_WRITTEN.of(topic="wide"),
         lambda: len(zookeeper.children(f"{half_written}/partitions")),
         equals=0,
         within_s=0,
@@ -118,7 +119,7 @@ def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_r
     raw_admin.create_topics_at(admin_of(in_control()), ["newcomer"], partitions=1, replication=3, within_s=2)
 
     expect(
-        "brokers that know a topic made after that",
+        expectations.LATER_TOPIC_KNOWN,
         lambda: tellers("newcomer"),
         equals=[0, 1, 2],
         within_s=15,

@@ -20,6 +20,7 @@ from pytest_kmigrate import (
     raw_admin,
     targets,
 )
+from pytest_kmigrate.documents.kip_866 import expectations
 
 pytestmark = pytest.mark.scene
 
@@ -114,7 +115,7 @@ def test_a_controller_whose_session_has_expired_takes_over_when_it_is_elected(
             successor = migration.await_new_active_controller()
             workload.await_acked(LONGER_THAN_A_SESSION)
         expect(
-            "who holds /controller",
+            expectations.CONTROLLER_HELD,
             in_control,
             equals=successor,
             within_s=20,

@@ -98,6 +98,10 @@ class ExpectationEnded(EventData):
     """Milliseconds until it came true, or until time was up."""
     requirements: Sequence[str] | None = None
     """The requirements it speaks for; missing: all that the test claims."""
+    expectation: str | None = None
+    """Id by which diagnoses recognize it; missing where none looks for it."""
+    places: Mapping[str, str] | None = None
+    """By name, what it is about, for example the ``topic``; missing if its words are fixed."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,12 @@ from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import L
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN, COPY_ENDED, registered_for_migration
+from pytest_kmigrate.documents.kip_866.expectations import (
+    CONFIG_ACCEPTED,
+    CONFIG_ANSWERED,
+    WAITS_FOR_A_BROKER,
+    WAITS_FOR_A_RELEASE,
+)
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
@@ -110,7 +116,7 @@ def _topics_at(history: History, at_ns: int) -> int | None:
 
 def _is_of_a_phase_too_early(event: Recorded[ExpectationEnded]) -> bool:
     expected, observed = event.what.expected, event.what.observed
-    is_of_a_broker = re.match(r"the phase with(out)? (a )?broker", event.what.name) is not None
+    is_of_a_broker = any(each.is_of(event.what) for each in (WAITS_FOR_A_BROKER, WAITS_FOR_A_RELEASE))
     return is_of_a_broker and expected == Phase.PREPARING.name and observed in (Phase.COPYING.name, Phase.HYBRID.name)
 
 
@@ -147,8 +153,12 @@ def _are_brokers_alone(verdict: Verdict) -> bool:
 
 def _is_config_refused(history: History, event: Recorded[ExpectationEnded]) -> bool:
     """Refused while the controllers wait, or before there are any, by a broker that has the flag already."""
-    is_answer = event.what.expected == "NONE" and "config" in event.what.name
+    is_about = any(each.is_of(event.what) for each in (CONFIG_ACCEPTED, CONFIG_ANSWERED))
     starts = [start_at(history, node, event.at_ns) for node in _brokers(history)]
     has_flag = any(each is not None and each.is_migrating for each in starts)
     phase = phase_at(history, event.at_ns)
-    return is_answer and (phase == Phase.PREPARING.name or (phase == Phase.ZOOKEEPER.name and has_flag))
+    return (
+        is_about
+        and event.what.expected == "NONE"
+        and (phase == Phase.PREPARING.name or (phase == Phase.ZOOKEEPER.name and has_flag))
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet_of
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.documents.kip_866.expectations import ON_DISKS
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
@@ -97,7 +98,7 @@ def _was_never_stopped(history: History, event: Recorded[ExpectationEnded]) -> b
 
     The active controller left out the StopReplica request to each, as to a broker that is fenced, and sent none since.
     """
-    both, partition = lists_in(event), _PARTITION.search(event.what.name)
+    both, partition = lists_in(event), _PARTITION.search((ON_DISKS.places_in(event.what) or {}).get("what", ""))
     logs = [image for image in history.images.values() if image.source == "metadata-log"]
     if not both or not all(isinstance(each, int) for each in (*both[0], *both[1])) or partition is None or not logs:
         return False

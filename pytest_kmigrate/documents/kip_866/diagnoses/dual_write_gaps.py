@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
+from pytest_kmigrate.documents.kip_866.expectations import CONFIG_WRITTEN, ON_DISKS
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
@@ -20,7 +21,6 @@ _IGNORED = (
 _STOPPED = re.compile(r"Handling StopReplica request .*from controller [3-9]\d{3} ")
 _CREATED = re.compile(r"Created partition (\S+)-(\d+) with topic ID ")
 _SENT = re.compile(r"Sending UpdateMetadata request to brokers \S*\([\d, ]+\) for [1-9]\d* partitions")
-_CONFIG = re.compile(r"/config/topics/(\S+)")
 
 
 @diagnosis("KAFKA-15149", windows=since_the_takeover)
@@ -64,9 +64,10 @@ def _is_ignored(history: History, event: Recorded[ExpectationEnded]) -> bool:
 def _is_kept(history: History, event: Recorded[ExpectationEnded]) -> bool:
     """Whether just those brokers have a replica too many that lost it by the log, were stopped, and deleted nothing."""
     both = lists_in(event)
-    if both is None or "on their disks" not in event.what.name:
+    held = ON_DISKS.places_in(event.what)
+    if both is None or held is None:
         return False
-    named = _PARTITION.findall(event.what.name)
+    named = _PARTITION.findall(held["what"])
     moved = [
         key
         for image in history.images.values()
@@ -101,9 +102,10 @@ def _are_unsent(log: str, topics: Sequence[str], partitions: set[int]) -> bool:
 
 
 def _lacks_config_alone(history: History, event: Recorded[ExpectationEnded]) -> bool:
-    topic = _CONFIG.search(event.what.name)
+    config = CONFIG_WRITTEN.places_in(event.what)
+    topic = config["name"] if config is not None and config["kind"] == "topics" else None
     images = [image for image in history.images.values() if image.source == "zookeeper"]
     if topic is None or event.what.expected is not True or not images:
         return False
-    states = [value for key, value in images[-1].partitions.items() if key.rpartition("-")[0] == topic[1]]
-    return topic[1] in images[-1].topics and bool(states) and all(value.get("isr") for value in states)
+    states = [value for key, value in images[-1].partitions.items() if key.rpartition("-")[0] == topic]
+    return topic in images[-1].topics and bool(states) and all(value.get("isr") for value in states)

@@ -12,6 +12,7 @@ from pytest_kmigrate.checkers.metadata.made import znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
+from pytest_kmigrate.documents.kip_866.expectations import IN_FLIGHT, PARTITIONS_WRITTEN, PASSWORD_COPIED
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
@@ -20,7 +21,6 @@ from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
-_ENCODED = "the password in the log, and as the broker reads it in ZooKeeper, "
 _OF_A_WAY_BACK = "metadata_changed_in_the_migration_outlives_it"
 """Brokers have then what ZooKeeper has."""
 _BROKEN_OFF = re.compile(
@@ -38,8 +38,6 @@ _ORDERS_LOST = re.compile(
     + _FAILED
 )
 """A broker was fenced, and the failure came before any broker was sent what that changed."""
-_PARTITIONS = re.compile(r"partitions of (\S+) in ZooKeeper")
-_IN_FLIGHT = "whether several requests were in flight at once"
 
 
 @diagnosis("kmigrate-30")
@@ -139,14 +137,14 @@ def _was_made_before_dual_write(history: History, event: Recorded[ExpectationEnd
 
     It sent the brokers all partitions just before. What is not written has no requests in flight.
     """
-    if event.what.name == _IN_FLIGHT:
-        others = [each for each in history.of(ExpectationEnded) if _PARTITIONS.fullmatch(each.what.name)]
+    if IN_FLIGHT.is_of(event.what):
+        others = [each for each in history.of(ExpectationEnded) if PARTITIONS_WRITTEN.is_of(each.what)]
         return event.what.observed is False and any(_was_made_before_dual_write(history, each) for each in others)
-    topic = _PARTITIONS.fullmatch(event.what.name)
+    topic = PARTITIONS_WRITTEN.places_in(event.what)
     if topic is None or event.what.observed != 0 or not history.transactions:
         return False
     before, came, after = log_of(history, active_at(history, event.at_ns)).rpartition(_DUAL_WRITE)
-    written = writes_to(history, f"/brokers/topics/{topic[1]}")
+    written = writes_to(history, f"/brokers/topics/{topic['topic']}")
     return bool(came) and not written and bool(_ORDERS.search(before)) and not _ORDERS.search(after)
 
 
@@ -177,7 +175,7 @@ def _is_later(log: Mapping[str, object], tree: Mapping[str, object] | None) -> b
 
 def _is_password_otherwise(event: Recorded[ExpectationEnded]) -> bool:
     wanted, seen = event.what.expected, event.what.observed
-    if not event.what.name.startswith(_ENCODED):
+    if not PASSWORD_COPIED.is_of(event.what):
         return False
     if not isinstance(wanted, Mapping) or not isinstance(seen, Mapping) or seen.get("log") is None:
         return False

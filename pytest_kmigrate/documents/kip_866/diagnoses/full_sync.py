@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
+from pytest_kmigrate.documents.kip_866.expectations import BROKERS_KNOW, CONFIG_WRITTEN
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
@@ -73,7 +74,7 @@ def full_sync_begins_again_before_client_metrics(history: History, verdict: Verd
     """
     return _is_blocked(history, _UNKNOWN) and (
         _is_behind(history, verdict, _BEFORE_CONFIGS)
-        or all_unmet(history, verdict, lambda event: "/config/" in event.what.name)
+        or all_unmet(history, verdict, lambda event: CONFIG_WRITTEN.is_of(event.what))
     )
 
 
@@ -88,7 +89,7 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
         _is_of_brokers_not_informed(verdict)
         or (verdict.check in _WHILE_IT_LASTS and _is_blocked_by_then(history, verdict))
         or _is_behind(history, verdict, _BEFORE_QUOTAS)
-        or all_unmet(history, verdict, lambda event: event.what.name.startswith("brokers that know "))
+        or all_unmet(history, verdict, lambda event: any(each.is_of(event.what) for each in BROKERS_KNOW))
     )
 
 

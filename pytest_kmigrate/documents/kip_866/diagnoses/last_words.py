@@ -11,6 +11,13 @@ from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY, failed_stops, unexpected_deaths
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN
+from pytest_kmigrate.documents.kip_866.expectations import (
+    ALL_STATES_WRITTEN,
+    LATER_TOPICS_WRITTEN,
+    PARTITION_STATE,
+    SUCCESSOR_KNOWN,
+    TOPIC_REPORTED,
+)
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.event import Event, Recorded, is_a
@@ -39,8 +46,8 @@ _SAME_ID = re.compile(
     r"Next Producer ID from replayed record \((\d+)\) is not greater than current next Producer ID \(\1\)"
 )
 _SINCE = (
-    *("the state of ", "the topics made after it that ZooKeeper has", "whether ZooKeeper has all states"),
-    *("brokers that know what the successor made", "brokers that report the topic to clients"),
+    *(PARTITION_STATE, LATER_TOPICS_WRITTEN, ALL_STATES_WRITTEN),
+    *(SUCCESSOR_KNOWN, TOPIC_REPORTED),
 )
 """What expectations name that nothing is written or sent any more."""
 _QUOTAS = ("/config/users", "/config/clients", "/config/ips")
@@ -122,7 +129,7 @@ def copied_once_more(history: History, verdict: Verdict) -> bool:
     return _explains(history, verdict, lambda _: True) or all_unmet(
         history,
         verdict,
-        lambda event: event.at_ns > deaths[0].at_ns and event.what.name.startswith(_SINCE),
+        lambda event: event.at_ns > deaths[0].at_ns and any(each.is_of(event.what) for each in _SINCE),
     )
 
 

@@ -15,6 +15,7 @@ from pytest_kmigrate.checkers.evidence.moments import failed_steps
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.driver_log import registered_for_migration
+from pytest_kmigrate.documents.kip_866.expectations import CONTROLLER_HELD, SUCCESSOR_KNOWN
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
@@ -86,7 +87,7 @@ def _explains(history: History, verdict: Verdict, is_last: Callable[[str], bool]
 
 def _claims_nothing(history: History, event: Recorded[ExpectationEnded]) -> bool:
     log = log_of(history, active_at(history, event.at_ns))
-    is_about = event.what.name in ("who holds /controller", "brokers that know what the successor made")
+    is_about = any(each.is_of(event.what) for each in (CONTROLLER_HELD, SUCCESSOR_KNOWN))
     return is_about and _LOST_POLL in log and _RECOVERED not in log.rpartition(_LOST_POLL)[2]
 
 

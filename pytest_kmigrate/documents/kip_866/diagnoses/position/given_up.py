@@ -8,12 +8,12 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
+from pytest_kmigrate.documents.kip_866.expectations import POSITION_HELD
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
 _GIVEN_UP = "KRaft controller indicates an active migration, but the ZK state does not."
-_POSITION = "whether /migration holds a position"
 _OF_CLIENTS = frozenset({"clients_are_told_the_same", "clients_are_told_of_brokers_only"})
 """What brokers in ZooKeeper mode say, which hear of no controller then."""
 
@@ -35,7 +35,7 @@ def migration_was_given_up_after_the_copy(history: History, verdict: Verdict) ->
     return all_unmet(
         history,
         verdict,
-        lambda event: event.what.name == _POSITION and _is_given_up_at(history, event.at_ns),
+        lambda event: POSITION_HELD.is_of(event.what) and _is_given_up_at(history, event.at_ns),
     )
 
 
