@@ -7,6 +7,12 @@ import pytest
 from pytest_kmigrate import Kill, Kind, Phase, checks, moves, procedure, raw_admin, targets
 from pytest_kmigrate.documents.kip_866.expectations import CONFIG_ACCEPTED, CONFIG_ANSWERED, WAITS, WAITS_FOR_A_BROKER
 
+WITHOUT_PATH = WAITS.of(what="the path of the brokers")
+WITHOUT_REPLICA = WAITS_FOR_A_BROKER.of(which=" 7, which has a replica")
+WITHOUT_EPOCH = WAITS.of(what="/controller_epoch")
+WITHOUT_CONFIG = WAITS_FOR_A_BROKER.of(which=" 5, which has a config")
+WITHOUT_BROKERS = WAITS.of(what="any broker")
+
 
 @pytest.mark.sample
 @pytest.mark.requirement("K866-FWD-before-takeover")
@@ -150,19 +156,14 @@ def test_a_quorum_waits_for_whatever_is_missing(
     cluster.node("broker-0").wipe()
     _expect_the_level_of_the_document(cluster, migration, started, expect)
     migration.advance_to(Phase.PREPARING)
-    _expect_to_wait(expect_to_stay, migration, WAITS.of(what="any broker"), "K866-TRIG-empty-cluster")
+    _expect_to_wait(expect_to_stay, migration, WITHOUT_BROKERS, "K866-TRIG-empty-cluster")
 
     elsewhere = {"zookeeper.connect": f"{cluster.zookeeper_connect}/elsewhere"}
     zookeeper.create_ephemeral("/brokers/ids/9", first.znode())
     migration.make("look-elsewhere", moves.Roll("controller-3000", elsewhere))
     first.register(*identity())
     held = _znodes_but(zookeeper, "/elsewhere")
-    _expect_to_wait(
-        expect_to_stay,
-        migration,
-        WAITS.of(what="the path of the brokers"),
-        "K866-CONF-controller-zk-same-as-brokers",
-    )
+    _expect_to_wait(expect_to_stay, migration, WITHOUT_PATH, "K866-CONF-controller-zk-same-as-brokers")
     expect(
         "znodes of the brokers that changed meanwhile",
         lambda: sorted(set(held.items()) ^ set(_znodes_but(zookeeper, "/elsewhere").items())),
@@ -173,34 +174,18 @@ def test_a_quorum_waits_for_whatever_is_missing(
 
     _put_topic(zookeeper, "held", replicas=[9, 7])
     migration.make("look-right", moves.Roll("controller-3000", procedure.controllers_join(cluster)))
-    _expect_to_wait(
-        expect_to_stay,
-        migration,
-        WAITS_FOR_A_BROKER.of(which=" 7, which has a replica"),
-        "K866-TRIG-heuristic-assignments",
-    )
+    _expect_to_wait(expect_to_stay, migration, WITHOUT_REPLICA, "K866-TRIG-heuristic-assignments")
 
     zookeeper.delete("/controller_epoch")
     second.register(*identity())
-    _expect_to_wait(
-        expect_to_stay,
-        migration,
-        WAITS.of(what="/controller_epoch"),
-        "K866-ZNODE-controller-epoch-missing",
-    )
+    _expect_to_wait(expect_to_stay, migration, WITHOUT_EPOCH, "K866-ZNODE-controller-epoch-missing")
 
     controller = cluster.node("controller-3000")
     controller.stop()  # or it might look between the two changes; and its pauses between two looks have grown
     _put(zookeeper, "/config/brokers/5", {"version": 1, "config": {"log.cleaner.backoff.ms": "20000"}})
     zookeeper.set("/controller_epoch", b"7")
     controller.start()
-    _expect_to_wait(
-        expect_to_stay,
-        migration,
-        WAITS_FOR_A_BROKER.of(which=" 5, which has a config"),
-        "K866-TRIG-heuristic-configs",
-        for_s=6,
-    )
+    _expect_to_wait(expect_to_stay, migration, WITHOUT_CONFIG, "K866-TRIG-heuristic-configs", for_s=6)
 
     zookeeper.delete("/config/brokers/5")
     migration.await_state("phase", Phase.HYBRID, requirements=["K866-TRIG-automatic"])
