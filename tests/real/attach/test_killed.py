@@ -28,8 +28,8 @@ def test_afterwards(workload, cluster):
     cluster.await_serving()
     workload.await_acked(50)
 """
-DONE = ["cut broker-2 broker-0", "pause broker-1"]
-UNDONE = ["heal broker-2 broker-0", "resume broker-1"]
+DONE = ["cut broker-0 broker-2", "pause broker-1"]
+UNDONE = ["heal broker-0 broker-2", "resume broker-1"]
 WITHIN_S = 200
 
 
