@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.faults.injection import Injection
     from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
-    from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve
+    from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve, TornTail
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
     from pytest_kmigrate.judging import checks
     from pytest_kmigrate.model.checkpoint import Znode
@@ -73,6 +73,7 @@ __all__ = [
     "Tamper",
     "Throttle",
     "Topology",
+    "TornTail",
     "Traffic",
     "Verdict",
     "Verify",
@@ -99,7 +100,7 @@ _ROOMS = {
     "faults.injection": ("Injection",),
     "faults.links": ("Cut", "Isolate", "Partition", "Refuse", "Reset", "Slice", "Slow", "Throttle"),
     "faults.processes": ("Kill", "Pause", "Stop"),
-    "faults.resources": ("Clock", "FewFiles", "FillDisk", "SlowFsync", "Starve"),
+    "faults.resources": ("Clock", "FewFiles", "FillDisk", "SlowFsync", "Starve", "TornTail"),
     "faults.znodes": ("ExpireSession", "Tamper"),
     "judging": ("checks",),
     "model.checkpoint": ("Znode",),

@@ -160,6 +160,36 @@ class SlowFsync:
 
 
 @dataclass(frozen=True)
+class TornTail:
+    """A broker is killed, and the newest segment of each partition that it has loses its last bytes, as by a power cut.
+
+    Kafka acknowledges records before they are on the disk, so it has to bring them back from other replicas: a
+    partition without another one in sync loses them rightly. The witness is that files were shortened while the process
+    was gone. It is healed by starting the broker.
+    """
+
+    target: Target
+    size: int = 100
+    needs = frozenset({Capability.KILL, Capability.START, Capability.DISKS})
+
+    def __str__(self) -> str:
+        return f"torn-tail({self.target}, {self.size} bytes)"
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Kill the broker meant, and shorten its files."""
+        node = scene.cluster.node(self.target.one(scene))
+        with scene.turns.of([node.name]):
+            node.kill()
+            torn = node.tear_tails(self.size)
+        try:
+            words = f"{node.name}: {len(torn)} files lost {sum(torn.values())} bytes" if torn else None
+            yield Applied((node.name,), "a file that was shortened", lambda: words, {"torn": dict(torn)}, NOTHING)
+        finally:
+            _started(scene, node)
+
+
+@dataclass(frozen=True)
 class Clock:
     """The clock of a broker or controller jumps back, or ``forward``, by so many seconds, and back again when healed.
 
@@ -220,3 +250,11 @@ def _restarted(scene: Scene, node: Node) -> None:
         node.stop()
         await_session_over(scene, node)
         node.start()
+
+
+def _started(scene: Scene, node: Node) -> None:
+    """Start it, unless a test or a roll has done so."""
+    with scene.turns.of([node.name]):
+        if not node.alive:
+            await_session_over(scene, node)
+            node.start()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.faults.injection import inject
-from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve
+from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve, TornTail
 from pytest_kmigrate.faults.targets import node, quorum_leader
 from pytest_kmigrate.judging import checks
 from pytest_kmigrate.model.event import EventKind
@@ -19,6 +19,7 @@ FAULTS = (
     SlowFsync(quorum_leader()),
     FewFiles(node("broker-1")),
     FillDisk(node("broker-2")),
+    TornTail(node("broker-0")),
 )
 
 

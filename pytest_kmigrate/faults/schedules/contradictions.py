@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.processes import Kill, Pause, Stop
-from pytest_kmigrate.faults.resources import FewFiles, FillDisk, Starve
+from pytest_kmigrate.faults.resources import FewFiles, FillDisk, Starve, TornTail
 from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
 from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, point_of, wrong
 from pytest_kmigrate.faults.znodes import ExpireSession
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role
 
-_OF_PROCESSES = (Kill, Stop, Pause, Starve, FillDisk, FewFiles)
+_OF_PROCESSES = (Kill, Stop, Pause, Starve, FillDisk, FewFiles, TornTail)
 """Each of them stops its node, starts it again, or is about the one process that it has."""
 
 

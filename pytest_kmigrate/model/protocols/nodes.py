@@ -111,6 +111,12 @@ class Node(Protocol):
     def set_clock(self, offset_s: int) -> None:
         """Let the clock of a running process be so much ahead (negative: behind) of this machine's, within 2 s."""
 
+    def tear_tails(self, size: int) -> Mapping[str, int]:
+        """Cut so many bytes off the end of each partition's newest segment; of each file cut, how many were cut.
+
+        WrongUseError while it runs. The metadata log is left alone: each record of it is synced before it counts.
+        """
+
     def starve(self, percent: int) -> AbstractContextManager[Callable[[], Stood]]:
         """Let it run for so much of the time only, and stand still for the rest; how long it has stood so far."""
 

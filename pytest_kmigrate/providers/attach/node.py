@@ -142,6 +142,10 @@ class AttachedNode:
         """Refused."""
         self._refuse(Capability.CLOCKS, "setting the clock of")
 
+    def tear_tails(self, size: int) -> Mapping[str, int]:
+        """Refused."""
+        self._refuse(Capability.DISKS, "tearing the logs of")
+
     def starve(self, percent: int) -> AbstractContextManager[Callable[[], Stood]]:
         """Refused."""
         self._refuse(Capability.STARVE, "starving")

@@ -45,6 +45,7 @@ class FakeNode:
         self.failed_log_dirs: set[int] = set()
         self.restricted: dict[Restricted, int] = {}
         self.clock_offset_s = 0
+        self.tails: dict[str, int] = {}
         self.starved_to: int | None = None
         self.stood = Stood(0, 0)
         self.address = addresses.real(spec.name)
@@ -141,6 +142,12 @@ class FakeNode:
     def set_clock(self, offset_s: int) -> None:
         """Note it."""
         self.clock_offset_s = offset_s
+
+    def tear_tails(self, size: int) -> Mapping[str, int]:
+        """Note it; a test says in ``tails`` how much each file has."""
+        if self.alive:
+            raise WrongUseError(f"{self.name} runs: kill it before its logs are torn")
+        return {file: min(size, has) for file, has in self.tails.items() if has}
 
     @contextmanager
     def starve(self, percent: int) -> Iterator[Callable[[], Stood]]:

@@ -255,6 +255,12 @@ class OwnedNode:
             )
         clocks.set_to(self._clock, offset_s)
 
+    def tear_tails(self, size: int) -> Mapping[str, int]:
+        """Cut the end off the newest segment of each partition."""
+        if self.alive:
+            raise WrongUseError(f"{self.name} runs (pid {self.pid}): kill it before its logs are torn")
+        return folders.torn(self.disk, self.spec, size)
+
     @contextmanager
     def starve(self, percent: int) -> Iterator[Callable[[], Stood]]:
         """Have the supervisor stop and continue its process, many times a second."""

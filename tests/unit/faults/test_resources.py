@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from pytest_kmigrate.faults.injection import inject
-from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve
+from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve, TornTail
 from pytest_kmigrate.faults.targets import node
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.peer import Peer
@@ -126,3 +126,19 @@ def test_a_clock_that_is_not_off_as_far_is_no_witness(
     with inject(stage.scene, Clock(ONE)):
         pass
     assert witnessed(stage) == []
+
+
+@pytest.mark.parametrize(
+    ("tails", "words"),
+    [({"orders-0/0.log": 70, "orders-1/0.log": 900}, ["broker-1: 2 files lost 170 bytes"]), ({}, [])],
+)
+def test_a_broker_that_was_killed_has_lost_the_end_of_its_files(
+    stage: Stage, tails: dict[str, int], words: list[str]
+) -> None:
+    """Without a file that has any bytes nothing was torn; it is started again either way."""
+    broker = stage.cluster.node("broker-1")
+    broker.tails = tails
+    with inject(stage.scene, TornTail(ONE)):
+        assert not broker.alive
+    assert (broker.alive, broker.incarnation) == (True, 2)
+    assert witnessed(stage) == words

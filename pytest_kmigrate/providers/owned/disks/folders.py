@@ -1,11 +1,14 @@
 """The folders of a node: its disk, its log directories, and a log directory that fails."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.topology import NodeSpec
 
 _FAILED = "failed-"
+_METADATA = "__cluster_metadata-0"
 
 
 def log_dirs(disk: Path, spec: NodeSpec) -> tuple[Path, ...]:
@@ -46,6 +49,17 @@ def repair(disk: Path, spec: NodeSpec, number: int) -> None:
     if aside.exists():
         folder.unlink(missing_ok=True)
         aside.rename(folder)
+
+
+def torn(disk: Path, spec: NodeSpec, size: int) -> Mapping[str, int]:
+    """Cut so many bytes off the end of each partition's newest segment; by file below ``disk``, how many were cut."""
+    found: dict[str, int] = {}
+    for folder in sorted({each for top in log_dirs(disk, spec) for each in top.glob("*-*/") if each.is_dir()}):
+        segments = [] if folder.name == _METADATA else sorted(folder.glob("*.log"))
+        if segments and (cut := min(size, segments[-1].stat().st_size)):
+            os.truncate(segments[-1], segments[-1].stat().st_size - cut)
+            found[str(segments[-1].relative_to(disk))] = cut
+    return found
 
 
 def _one_of_several(disk: Path, spec: NodeSpec, number: int) -> Path:
