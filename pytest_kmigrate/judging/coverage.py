@@ -14,7 +14,7 @@ from pytest_kmigrate.judging.other_documents import evidence_in
 from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Verdict
-from pytest_kmigrate.recording.reading import read_header
+from pytest_kmigrate.recording.reading import read_header, verify_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder, run_folders
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
@@ -139,9 +139,14 @@ def _folders_in(runs: Path) -> list[RunFolder]:
 
 
 def _verdicts_of(folder: RunFolder, profile: str) -> list[Verdict]:
-    """The stored ones, and those of a document that judges runs of the one that the run is of."""
+    """The stored ones, and those of a document that judges runs of the one that the run is of.
+
+    Verdicts count only beside the files that they were given for: a manifest that does not fit is RunFolderError.
+    """
     if not folder.verdicts.is_file():
         raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
+    if folder.manifest.is_file():
+        verify_manifest(folder, has_reports=False)
     header, of = read_header(folder), document(profile)  # read for any profile: beside a damaged one no verdict counts
     is_of_another = header.profile in of.judges_runs_of
     return [*stored_verdicts(folder), *(evidence_in(folder, of) if is_of_another else ())]

@@ -14,6 +14,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, Violation, conforms, inconclusive, violates
+from pytest_kmigrate.recording.recorder import write_manifest
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
 from tests.unit.reports.recorded_runs import faulty_run
@@ -110,6 +111,22 @@ def test_a_run_without_verdicts_is_named_and_not_counted(tmp_path: Path) -> None
     found = coverage("kip-866", tmp_path)
     assert found.runs == 0
     assert "no verdicts.jsonl" in found.unread[0]
+
+
+def test_a_run_whose_manifest_does_not_fit_is_named_and_not_counted(tmp_path: Path) -> None:
+    """A verdict that was put in by hand, or a file that is gone, covers nothing; one line has file and folder."""
+    for name in ("whole", "changed", "gone"):
+        recorded(tmp_path / name, conforms("a", "all").speaking_for(FIRST))
+        (tmp_path / name / "history.jsonl").write_text("")
+        write_manifest(RunFolder(tmp_path / name))
+    write_verdicts(RunFolder(tmp_path / "changed"), [conforms("a", "all").speaking_for(FIRST, SECOND)])
+    (tmp_path / "gone" / "history.jsonl").unlink()
+    found = coverage("kip-866", tmp_path)
+    assert found.runs == 1
+    assert found.unread == (
+        f"{tmp_path / 'changed'}: 1 file differs from manifest.json: verdicts.jsonl",
+        f"{tmp_path / 'gone'}: 1 file differs from manifest.json: history.jsonl",
+    )
 
 
 def test_a_folder_without_runs_is_wrong_use(tmp_path: Path) -> None:
