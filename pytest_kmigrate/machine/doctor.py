@@ -19,6 +19,7 @@ from pytest_kmigrate.distributions.java import (
     find_java,
     unpacking_in,
 )
+from pytest_kmigrate.distributions.java_tools.building import JDK_CURE
 from pytest_kmigrate.distributions.toxiproxy import SERVER, TOXIPROXY_CURE
 from pytest_kmigrate.limits import available_memory
 from pytest_kmigrate.machine import packages
@@ -62,6 +63,7 @@ def examine() -> list[Finding]:
         _toxiproxy,
         _python,
         _docker,
+        _jdk,
     )
     return [look() for look in looks]
 
@@ -195,3 +197,10 @@ def _docker() -> Finding:
     program, daemon = shutil.which("docker"), Path("/var/run/docker.sock")
     found = f"{program}, {'a' if daemon.exists() else 'no'} daemon at {daemon}" if program else "no docker command"
     return Finding("docker", ok=True, found=f"{found} (not needed)")
+
+
+def _jdk() -> Finding:
+    """Never a lack: nodes run without; only the lines of executed code and generated mutants need one."""
+    program = shutil.which("javac")
+    lacking = f"no javac (only executed code and generated mutants need it: {JDK_CURE})"
+    return Finding("jdk", ok=True, found=f"{program} builds tools for executed code" if program else lacking)

@@ -65,6 +65,7 @@ def test_a_good_machine(programs: set[str]) -> None:
         "toxiproxy",
         "python",
         "docker",
+        "jdk",
     ]
     assert all(not finding.cure for finding in examine() if finding.ok)
     assert found("java").ok
@@ -72,7 +73,7 @@ def test_a_good_machine(programs: set[str]) -> None:
 
 
 def test_lacks_have_cures(programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine with nothing: every lack is seen, and each comes with a command; docker is no lack."""
+    """A machine with nothing: every lack is seen, and each comes with a command; docker and a JDK are no lack."""
     programs.clear()
     monkeypatch.setattr(doctor, "available_memory", lambda: 2**31)
     monkeypatch.setattr(java, "allows_programs", lambda _: False)
@@ -84,9 +85,10 @@ def test_lacks_have_cures(programs: set[str], monkeypatch: pytest.MonkeyPatch) -
     )
     monkeypatch.setattr(doctor.lease, "busy_ports", lambda _block: [9092])
     findings = examine()
-    assert [finding.name for finding in findings if finding.ok] == ["docker"]
+    assert [finding.name for finding in findings if finding.ok] == ["docker", "jdk"]
     assert all(finding.cure for finding in findings if not finding.ok)
     assert found("docker").found == "no docker command (not needed)"
+    assert "no javac" in found("jdk").found
     assert found("java").cure.startswith("apt-get install -y openjdk-17-jre-headless || apt-get")
     assert found("toxiproxy").cure == "apt-get install -y golang-go"
     assert "2.0 GiB" in found("memory").found
