@@ -1,5 +1,6 @@
 """Code of Kafka: how much of the code that a document is about tests have executed, and what none has."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -11,6 +12,8 @@ _LEAD = (
     "Lines of Kafka's source that nodes executed in these runs, by JaCoCo. A line that was executed need not have been "
     "judged. A line that an exception left in its midst may count as not executed."
 )
+_FUNCTION = re.compile(r"^(?:lambda|\$anonfun)\$(.+?)\$\d+(?:\$adapted)?$")
+"""A function without a name, as compilers call it: the method that it stands in."""
 _NOTHING = "No run recorded what is executed: call pytest with --kmigrate-exercise."
 
 
@@ -64,7 +67,8 @@ def _methods(row: Row) -> str:
     never = [str(each).partition("(")[0] for each in listed(row["never_methods"])]
     if not never:
         return ""
-    listing = ", ".join(f"<code>{text(each)}</code>" for each in never)
+    names = sorted({_FUNCTION.sub(r"\1", each) for each in never})
+    listing = ", ".join(f"<code>{text(each)}</code>" for each in names)
     return folded(f"{amount(len(never))} of {plural(count(row['methods']), 'method')} never", listing)
 
 

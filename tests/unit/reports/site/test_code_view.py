@@ -26,6 +26,14 @@ def test_lines_that_were_never_executed_are_spans_and_the_worst_class_comes_firs
     assert "<code>close</code>" in content
 
 
+def test_functions_without_a_name_are_shown_as_the_method_they_stand_in() -> None:
+    """Once: Scala makes several of one."""
+    made = ["$anonfun$run$1$adapted(I)V", "$anonfun$run$1(I)V", "lambda$poll$12()V", "close()V"]
+    content = _content(_class("org.acme.A", 10, [7], never_methods=made))
+    assert "4 of 3 methods never" in content
+    assert "<code>close</code>, <code>poll</code>, <code>run</code>" in content
+
+
 def test_data_of_other_class_files_are_said_to_be_left_out() -> None:
     """Their numbers would name other lines."""
     reported = "data of 4 runs left out, as it is of another class file"
