@@ -1,7 +1,7 @@
 """Which tests are tried against a mutant: the cheapest of those whose runs executed its line, by the tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,7 +13,8 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 
 MOST_TESTS = 3
-_ATTEMPTS = ("test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")
+_ATTEMPTS = ("folder", "test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")
+_VERDICTS = ("folder", "check", "outcome", "known_bugs")
 _LINES = ("profile", "kafka", "class", "line", "tests")
 
 
@@ -25,6 +26,8 @@ class Coverage:
     """By class and line."""
     costs_ms: Mapping[str, float]
     """Of the tests that can notice a mutant: none of their runs without one is red."""
+    excused: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    """By test, what its runs violate without a mutant: check, and the known bug or deviation that explains it."""
 
     def tests_for(self, mutant: GeneratedMutant) -> list[str]:
         """The cheapest tests that execute its line, at most ``MOST_TESTS``; none if no test does."""
@@ -52,7 +55,13 @@ def coverage_in(tables: Path, profile: str, kafka: str) -> Coverage:
     for row in attempts:
         if row["test_id"] not in red:
             took.setdefault(row["test_id"], []).append(row["duration_ms"] or 0.0)
-    return Coverage(tests, {test: median(each) for test, each in took.items()})
+    test_of = {row["folder"]: row["test_id"] for row in attempts}
+    excused: dict[str, frozenset[tuple[str, str]]] = {}
+    for row in _rows(tables, "verdicts", _VERDICTS):
+        if row["folder"] in test_of and row["outcome"] == Outcome.VIOLATES.name:
+            test = test_of[row["folder"]]
+            excused[test] = excused.get(test, frozenset()) | {(row["check"], bug) for bug in row["known_bugs"]}
+    return Coverage(tests, {test: median(each) for test, each in took.items()}, excused)
 
 
 def _rows(tables: Path, name: str, columns: Sequence[str]) -> list[dict[str, Any]]:

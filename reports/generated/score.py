@@ -9,6 +9,7 @@ for wrong use.
 """
 
 import json
+import re
 import shutil
 import sys
 import time
@@ -35,7 +36,7 @@ from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
 from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible
 from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.pages import page
-from pytest_kmigrate.reports.generated.trials import Fate, Trial, trial_of
+from pytest_kmigrate.reports.generated.trials import Fate, Trial, Without, trial_of
 from pytest_kmigrate.reports.planted import red_anyway
 from pytest_kmigrate.reports.suite_tests import command_of, ended_by_mistake, run_test
 
@@ -78,11 +79,23 @@ class Sample:
 
     @property
     def trials(self) -> list[Trial]:
-        """What has been tried so far."""
+        """What has been tried so far, each run by its verdicts as they are now."""
         file = self.runs / RESULTS
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
         rows = [json.loads(line) for line in lines]
-        return [Trial(**{**row, "fate": Fate(row["fate"])}) for row in rows]
+        return [self._again(Trial(**{**row, "fate": Fate(row["fate"])})) for row in rows]
+
+    def _again(self, trial: Trial) -> Trial:
+        runs = self._runs(trial.mutant, trial.test)
+        return self._trial(trial.mutant, trial.test, runs, trial.seconds) if trial.test and runs.is_dir() else trial
+
+    def _trial(self, mutant: str, test: str, runs: Path, seconds: float) -> Trial:
+        without = Without(red_anyway(self.profile), self.coverage.excused.get(test, frozenset()))
+        return trial_of(mutant, test, judged_in(runs), without, seconds)
+
+    def _runs(self, mutant: str, test: str) -> Path:
+        """The folder of the runs of one test of a mutant."""
+        return self.runs / mutant / re.sub(r"[^\w.\[\]()-]", "-", _named(test))
 
     def carry_out(self, reasons: Mapping[str, str], within_s: float = float("inf")) -> bool:
         """Try all that was not tried yet, and return whether all was.
@@ -132,15 +145,14 @@ class Sample:
         return "" if answer == TAKEN else answer
 
     def _tested(self, mutant: GeneratedMutant, test: str) -> Trial:
-        name = _named(test)
-        runs = self._folder(mutant) / name.replace(":", "-").replace("/", "-")
+        name, runs = _named(test), self._runs(mutant.id, test)
         shutil.rmtree(runs, ignore_errors=True)
         runs.mkdir(parents=True)
         began_s = time.monotonic()
         command = command_of(name, self.profile, runs, kafka=self.kafka, mutant=str(self._folder(mutant)), nightly=None)
         run_test(f"mutant {mutant.id}", name, command, runs)
         took_s = round(time.monotonic() - began_s, 1)
-        return trial_of(mutant.id, test, judged_in(runs), red_anyway(self.profile), took_s)
+        return self._trial(mutant.id, test, runs, took_s)
 
 
 def _named(test: str) -> str:
@@ -165,6 +177,8 @@ def main(profile: str, kafka: str, runs: str, tables: str, count: str, seed: str
         return ended_by_mistake(error)
     written = page(sample.mutants, sample.trials, f"Kafka {kafka} by {profile}, seed {seed}")
     (folder / SCORE).write_text(written, encoding="utf-8")
+    rows = "".join(f"{json.dumps(each.as_row())}\n" for each in sample.trials)
+    (folder / RESULTS).write_text(rows, encoding="utf-8")
     sys.stdout.write(written)
     return 0 if is_whole else 1
 

@@ -50,8 +50,17 @@ class Trial:
         return {**asdict(self), "requirements": list(self.requirements), "excused_by": list(self.excused_by)}
 
 
-def trial_of(mutant: str, test: str, judged: Judged, anyway: Collection[str], seconds: float) -> Trial:
-    """What the run in a folder showed; ``anyway``: requirements that are violated without a mutant.
+@dataclass(frozen=True)
+class Without:
+    """What is violated without any mutant."""
+
+    requirements: Collection[str] = ()
+    excused: Collection[tuple[str, str]] = ()
+    """Checks, each with the known bug or deviation that explains what it violates."""
+
+
+def trial_of(mutant: str, test: str, judged: Judged, without: Without, seconds: float) -> Trial:
+    """What the run in a folder showed.
 
     Only a verdict that violates a requirement notices a mutant. A test that failed otherwise, as something did not come
     in the harness's own time, is red without one.
@@ -63,10 +72,12 @@ def trial_of(mutant: str, test: str, judged: Judged, anyway: Collection[str], se
         return Trial(mutant, test, Fate.NOT_LOADED, seconds=seconds)
     violated = [each for each in judged.verdicts if each["outcome"] == Outcome.VIOLATES.name]
     red = [each for each in violated if not each["known_bugs"]]
-    if requirements := sorted({name for each in red for name in _violated(each)} - set(anyway)):
+    if requirements := sorted({name for each in red for name in _violated(each)} - set(without.requirements)):
         return Trial(mutant, test, Fate.KILLED, requirements, (), seconds, _observed(red))
-    if excuses := sorted({str(bug) for each in violated for bug in each["known_bugs"]}) if not red else []:
-        return Trial(mutant, test, Fate.EXCUSED, (), excuses, seconds, _observed(violated))
+    excused = [each for each in violated for bug in each["known_bugs"] if (each["check"], bug) not in without.excused]
+    if excused and not red:
+        excuses = sorted({str(bug) for each in excused for bug in each["known_bugs"]})
+        return Trial(mutant, test, Fate.EXCUSED, (), excuses, seconds, _observed(excused))
     is_whole = any(event.kind is EventKind.CHECKS for event in judged.events)
     fate = Fate.WEAK if red or not is_whole else Fate.SURVIVED
     return Trial(mutant, test, fate, seconds=seconds, seen=_observed(red))

@@ -22,7 +22,7 @@ A, B, REFUSED, NEVER = (GeneratedMutant("org.acme.A", n, "poll()V", n, "M", "x|y
 
 def attempt(test: str, outcome: str = "CONFORMS", took_ms: float = 9.0, bugs: tuple[str, ...] = ()) -> dict[str, Any]:
     """A row of ``attempts``."""
-    of = {"test_id": test, "profile": "kip-866", "kafka": "3.9.1"}
+    of = {"folder": f"run of {test}", "test_id": test, "profile": "kip-866", "kafka": "3.9.1"}
     return {**of, "outcome": outcome, "known_bugs": list(bugs), "duration_ms": took_ms}
 
 
@@ -31,6 +31,10 @@ def written(tables: Path, lines: dict[int, list[str]]) -> Path:
     line = {"profile": "kip-866", "kafka": "3.9.1", "class": "org.acme.A"}
     attempts = [attempt(SLOW, took_ms=90), attempt(FAST, "VIOLATES", 20, ("KAFKA-1",)), attempt(RED, "VIOLATES", 1)]
     rows = {"exercised": [{**line, "line": n, "tests": tests} for n, tests in lines.items()], "attempts": attempts}
+    rows["verdicts"] = [
+        {"folder": f"run of {FAST}", "check": "c", "outcome": outcome, "known_bugs": [bug]}
+        for outcome, bug in (("VIOLATES", "KAFKA-1"), ("CONFORMS", "KAFKA-2"))
+    ]
     for name, mine in rows.items():
         (tables / name).mkdir(parents=True)
         pq.write_table(pa.Table.from_pylist(mine), tables / name / "part.parquet")
@@ -43,6 +47,7 @@ def test_the_cheapest_tests_that_are_green_without_it_are_tried(tmp_path: Path) 
     assert coverage.tests_for(A) == [FAST, SLOW]
     assert coverage.tests_for(B) == []
     assert coverage.tests_for(NEVER) == []
+    assert coverage.excused == {FAST: {("c", "KAFKA-1")}}
 
 
 @pytest.mark.parametrize(("kafka", "folder"), [("3.8.1", ""), ("3.9.1", "elsewhere")])

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_kmigrate.model.event import Event, EventKind, RuleOutcome
 from pytest_kmigrate.reports.fates import Judged
-from pytest_kmigrate.reports.generated.trials import Fate, Trial, fate_of, trial_of
+from pytest_kmigrate.reports.generated.trials import Fate, Trial, Without, fate_of, trial_of
 
 LOADED = Event(0, 0, EventKind.RULES_TOLD, "controller-3000", {"rules": {"m": RuleOutcome.CARRIED_OUT}})
 ELSEWHERE = Event(1, 1, EventKind.RULES_TOLD, "broker-0", {"rules": {"m": RuleOutcome.NOWHERE}})
@@ -21,6 +21,7 @@ def verdict(*requirements: str, outcome: str = "VIOLATES", known_bugs: Sequence[
     return {"check": "c", "summary": "s", "outcome": outcome, "known_bugs": list(known_bugs), "about": about}
 
 
+WITHOUT = Without({"K9"}, {("c", "always-there")})
 GREEN = verdict("K1", outcome="CONFORMS")
 
 
@@ -30,6 +31,7 @@ GREEN = verdict("K1", outcome="CONFORMS")
         ([GREEN], ALL, Fate.SURVIVED),
         ([GREEN, verdict("K1", "K2")], ALL, Fate.KILLED),
         ([GREEN, verdict("K1", known_bugs=["KAFKA-1"])], ALL, Fate.EXCUSED),
+        ([GREEN, verdict("K1", known_bugs=["always-there"])], ALL, Fate.SURVIVED),
         ([verdict("K1", known_bugs=["KAFKA-1"]), verdict("K2")], ALL, Fate.KILLED),
         ([verdict("K9")], ALL, Fate.WEAK),
         ([verdict()], ALL, Fate.WEAK),
@@ -38,17 +40,29 @@ GREEN = verdict("K1", outcome="CONFORMS")
         ([verdict("K1")], [ASKED], Fate.NOT_LOADED),
         ([], ALL, Fate.NOT_JUDGED),
     ],
-    ids=["green", "red", "excused", "both", "red anyway", "no requirement", "ended early", "elsewhere", "silent", "no"],
+    ids=[
+        "green",
+        "red",
+        "excused",
+        "excused anyway",
+        "both",
+        "red anyway",
+        "no requirement",
+        "ended early",
+        "elsewhere",
+        "silent",
+        "no",
+    ],
 )
 def test_only_a_violated_requirement_notices(verdicts: list[dict[str, Any]], events: list[Event], fate: Fate) -> None:
     """K9 is violated without any mutant; a class that no node has loaded proves nothing, however red."""
-    trial = trial_of("m", "t", Judged(verdicts, events), {"K9"}, 12.0)
+    trial = trial_of("m", "t", Judged(verdicts, events), WITHOUT, 12.0)
     assert trial.fate is fate
 
 
 def test_a_kill_names_what_was_violated() -> None:
     """Without what is violated anyway."""
-    trial = trial_of("m", "t", Judged([verdict("K2", "K9"), verdict("K1")], ALL), {"K9"}, 12.0)
+    trial = trial_of("m", "t", Judged([verdict("K2", "K9"), verdict("K1")], ALL), WITHOUT, 12.0)
     assert (trial.requirements, trial.seen) == (["K1", "K2"], "c: s")
 
 
