@@ -93,7 +93,7 @@ def _artifact(evidence: Evidence) -> Artifact:
 
 def _harness(runs: Sequence[RunEvidence]) -> list[Harness]:
     made = Counter(
-        (str(run.header.extra.get("pytest_kmigrate")), str(run.header.extra.get("harness_digest"))) for run in runs
+        (str(run.header.circumstances.pytest_kmigrate), str(run.header.circumstances.harness_digest)) for run in runs
     )
     return [Harness(version=release, sha256=digest, runs=count) for (release, digest), count in sorted(made.items())]
 
@@ -107,8 +107,7 @@ def _hosts(runs: Sequence[RunEvidence]) -> list[Host]:
 
 
 def _host(run: RunEvidence) -> Iterator[str]:
-    host = run.header.extra.get("host")
-    known = host if isinstance(host, dict) else {}
+    known = run.header.circumstances.host
     yield from (str(known.get("boot", "unknown")), str(known.get("kernel", "unknown")))
     yield from (str(size) if type(size := known.get(key)) is int else "0" for key in ("cores", "memory_mb"))
 

@@ -169,7 +169,7 @@ def _facts(folder: RunFolder, header: RunHeader, events: Sequence[Event]) -> dic
     read = [each.what.batches for each in only(events, RaftLogRead)]
     batches = {(crc, last) for log in read for _, last, _, crc, *_ in log if crc is not None and last is not None}
     transactions = (
-        folder.transactions.read_bytes() if folder.transactions.is_file() and not header.extra.get("scene") else b""
+        folder.transactions.read_bytes() if folder.transactions.is_file() and not header.circumstances.scene else b""
     )
     return {
         "its events have the same times": moments,
@@ -241,9 +241,9 @@ def _classes(root: Path, runs: Sequence[RunEvidence]) -> str:
 
     The seeds of a challenge follow from it.
     """
-    found = [run.header.extra.get("distribution_classes") for run in runs]
+    found = [run.header.circumstances.distribution_classes for run in runs]
     named = zip(found, (name_under_test(run.header) for run in runs), strict=True)
-    digests = sorted({str(each.get(name, "")) for each, name in named if isinstance(each, dict)} - {""})
+    digests = sorted({each.get(name, "") for each, name in named if each is not None and name is not None} - {""})
     if len(digests) > 1:
         got = ", ".join(each[:12] for each in digests)
         raise WrongUseError(f"{root}: expected one digest of the classes in the same jars, got {got}: leave out others")
@@ -273,7 +273,7 @@ def _members(root: Path, profile: str, runs: Sequence[RunEvidence]) -> str | Non
     """What ran the members of these runs; WrongUseError if that were several: one could pass for another."""
     if document(profile).members is None:
         return None
-    given = [run.header.extra.get("member") for run in runs]
+    given = [run.header.circumstances.member for run in runs]
     found = {shlex.join(map(str, each)) if isinstance(each, list) and each else _REFERENCE for each in given}
     if len(found) > 1:
         got = "; ".join(sorted(found))

@@ -53,7 +53,7 @@ def complete_run(runs: Path, wanted: RunHeader) -> CompleteRun | None:
 
 
 def _identity(header: RunHeader) -> list[object]:
-    return [*(getattr(header, key) for key in _KEYS), *(header.extra.get(digest) for digest in _DIGESTS)]
+    return [*(getattr(header, key) for key in _KEYS), *(getattr(header.circumstances, digest) for digest in _DIGESTS)]
 
 
 def _complete(folder: RunFolder) -> CompleteRun | None:

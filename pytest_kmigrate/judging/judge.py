@@ -163,7 +163,7 @@ def with_doubts(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
 
 def of_an_operator(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
     """6. What an observed procedure shows nothing of is NOT_APPLICABLE."""
-    if not trial.history.header.extra.get("observed"):
+    if not trial.history.header.circumstances.observed:
         return verdicts
     return [*verdicts, *unseen(verdicts, [each.id for each in requirements(trial.history.header.profile)])]
 

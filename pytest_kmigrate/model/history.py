@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, overload
 
 from pytest_kmigrate.model.capabilities import with_implied
+from pytest_kmigrate.model.circumstances import Circumstances, circumstances_in
 from pytest_kmigrate.model.event import A, B, C, Event, EventData, EventKind, Recorded, is_a
 from pytest_kmigrate.model.events.steps import StateChanged
 from pytest_kmigrate.model.image import MetadataImage
@@ -158,16 +159,20 @@ class RunHeader:
     started_at: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
 
+    @cached_property
+    def circumstances(self) -> Circumstances:
+        """What ``extra`` says, with types."""
+        return circumstances_in(self.extra)
+
     @property
     def schedule(self) -> Mapping[str, Any] | None:
         """The schedule that the run carried out, as data; None for any other test."""
-        found = self.extra.get(SCHEDULE)
-        return found if isinstance(found, Mapping) else None
+        return self.circumstances.schedule
 
     @property
     def has_mutant(self) -> bool:
         """Whether a defect was planted in Kafka, by Byteman rules or as a changed class."""
-        return bool(self.extra.get("byteman") or self.extra.get(MUTANT))
+        return bool(self.circumstances.byteman or self.circumstances.mutant)
 
     @property
     def release(self) -> str:
@@ -191,30 +196,27 @@ class RunHeader:
     @property
     def offered(self) -> frozenset[str] | None:
         """The capabilities of the run's provider; None: the folder is older than the table of them."""
-        offered = self.extra.get("capabilities")
-        return with_implied(map(str, offered)) if isinstance(offered, list) else None
+        offered = self.circumstances.capabilities
+        return with_implied(offered) if offered is not None else None
 
     @property
     def evidence(self) -> int:
         """Which kind of evidence it has, as the recorder of its release numbers them; 0: an older folder."""
-        evidence = self.extra.get("evidence")
-        return evidence if type(evidence) is int else 0
+        return self.circumstances.evidence
 
     @property
     def digests(self) -> Mapping[str, str] | None:
         """The digest of each Kafka, by the version or path that the topology has; None: the folder names none."""
-        digests = self.extra.get("distribution_digests")
-        return {str(name): str(each) for name, each in digests.items()} if isinstance(digests, dict) else None
+        return self.circumstances.distribution_digests
 
     @property
     def images(self) -> Mapping[str, str]:
         """The id of the container image of each Kafka that comes in one, by the name that the topology has."""
-        images = self.extra.get("images")
-        return {str(name): str(each) for name, each in images.items()} if isinstance(images, dict) else {}
+        return self.circumstances.images or {}
 
     def _inherited(self, key: str) -> int:
-        begun = [self.extra.get("checkpoint"), self.extra.get("scene")]
-        return max((int(each.get(key, -1)) for each in begun if isinstance(each, Mapping)), default=-1)
+        begun = (self.circumstances.checkpoint, self.circumstances.scene)
+        return max((int(str(each.get(key, -1))) for each in begun if each is not None), default=-1)
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ def raise_for(judgement: "Judgement", folder: Path, *, is_strict: bool = False) 
         raise NotApplicableError("; ".join(verdict.summary for verdict in verdicts))
     worst = [verdict for verdict in verdicts if verdict.outcome is outcome]
     reported = list(dict.fromkeys(_told(verdict) for verdict in worst))
-    text = "\n".join([*reported, f"evidence: {folder}", f"again: {judgement.header.extra['reproduce']}"])
+    text = "\n".join([*reported, f"evidence: {folder}", f"again: {judgement.header.circumstances.reproduce}"])
     if outcome is Outcome.INCONCLUSIVE:
         raise InconclusiveError(text)
     causes = [each for verdict in worst for each in verdict.causes or (verdict.known_bugs,)]

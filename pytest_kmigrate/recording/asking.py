@@ -36,7 +36,7 @@ def options_in(command: object) -> dict[str, str]:
 
 def _words(header: RunHeader) -> list[str]:
     try:
-        return shlex.split(str(header.extra.get("reproduce", "")))
+        return shlex.split(header.circumstances.reproduce)
     except ValueError:
         return []
 

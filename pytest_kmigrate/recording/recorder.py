@@ -14,7 +14,6 @@ from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.event import A, Event, EventKind, Recorded
 from pytest_kmigrate.model.events.evidence import RunBegan, RunEnded, SnapshotTaken
 from pytest_kmigrate.model.history import (
-    EXERCISE,
     ClientMetadata,
     Executed,
     RunHeader,
@@ -59,7 +58,7 @@ class RunRecorder:
         self._client_metadata = SealedLines(folder.client_metadata)
         self._client_lines = ClientLines()
         self._exercise = None
-        if header.extra.get(EXERCISE):
+        if header.circumstances.exercise:
             folder.exercise.parent.mkdir(exist_ok=True)
             self._exercise = SealedLines(folder.exercise)
         self._executed = 0

@@ -71,14 +71,14 @@ def end_session(runs: Path, session: Session, status: int) -> None:
 
 def note_run(runs: Path, header: RunHeader) -> None:
     """Note that a run begins; nothing if it is of no session."""
-    if session := header.extra.get("session"):
+    if session := header.circumstances.session:
         about = {"test": header.test_id, "profile": header.profile, "kafka": header.kafka}
         _append(runs, {"kind": _RUN_BEGAN, "session": session, "run": header.run_id, **about})
 
 
 def note_end_of_run(folder: RunFolder, header: RunHeader) -> None:
     """Note the manifest of a run that is complete; nothing if it is of no session."""
-    if header.extra.get("session") and folder.manifest.is_file():
+    if header.circumstances.session and folder.manifest.is_file():
         digest = hashlib.sha256(folder.manifest.read_bytes()).hexdigest()
         _append(folder.path.parent, {"kind": _RUN_ENDED, "run": header.run_id, "manifest": digest})
 

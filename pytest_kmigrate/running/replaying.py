@@ -32,8 +32,8 @@ def replay_command(header: RunHeader, runs: Path, at: Path, *, schedules: Path |
     options = {name: chosen[name] for name in _CARRIED if name in chosen}
     if header.topology in shipped():
         options.setdefault("topology", header.topology)
-    if header.extra.get("commit"):
-        options["commit"] = str(header.extra["commit"])
+    if header.circumstances.commit:
+        options["commit"] = str(header.circumstances.commit)
     options |= {
         "kafka": kafka_asked_for(header),
         "provider": header.provider,

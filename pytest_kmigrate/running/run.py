@@ -29,7 +29,7 @@ from pytest_kmigrate.model.events.evidence import (
     RunEnded,
     StartConditionMade,
 )
-from pytest_kmigrate.model.history import EXERCISE, SCHEDULE, RunHeader
+from pytest_kmigrate.model.history import SCHEDULE, RunHeader
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
@@ -171,7 +171,7 @@ class Run:
         observer = Observer(self.cluster, self.view, self.recorder, metrics)
         observer.start()
         self._probes.callback(observer.stop)
-        if self._header.extra.get(EXERCISE):
+        if self._header.circumstances.exercise:
             exercise = ExerciseProbe(self.cluster, self.recorder)
             exercise.start()
             self._probes.callback(exercise.stop)
@@ -305,7 +305,7 @@ def _with_evidence(folder: RunFolder, header: RunHeader, run: Run) -> Iterator[N
             run.dump_threads()
         if isinstance(error, ClusterError) and (troubles := run.cluster.machine_troubles()):
             error.add_note(f"this machine: {described(troubles)}")
-        error.add_note(f"evidence: {folder.path}\nagain: {header.extra['reproduce']}")
+        error.add_note(f"evidence: {folder.path}\nagain: {header.circumstances.reproduce}")
         raise
 
 

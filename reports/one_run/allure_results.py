@@ -124,7 +124,7 @@ def _details(evidence: RunEvidence) -> StatusDetails | None:
     reported = [
         _told(check, evidence) for check in evidence.checks if check.counts and check.outcome is evidence.outcome
     ]
-    again = evidence.history.header.extra.get("reproduce")
+    again = evidence.history.header.circumstances.reproduce
     lines = [*reported, *evidence.notices, *([f"again: {again}"] if again else [])]
     return StatusDetails(message=redacted_values("\n".join(lines)), known=evidence.is_known or None)
 
@@ -252,8 +252,8 @@ def environment(headers: Iterable[RunHeader]) -> dict[str, str]:
             "topology": header.topology,
             "provider": header.provider,
             "profile": header.profile,
-            "pytest-kmigrate": header.extra.get("pytest_kmigrate", ""),
-            "Python": header.extra.get("python", ""),
+            "pytest-kmigrate": header.circumstances.pytest_kmigrate,
+            "Python": header.circumstances.python,
         }
         for name, value in made_with.items():
             facts.setdefault(name, []).append(str(value))

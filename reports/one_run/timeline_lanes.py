@@ -141,9 +141,7 @@ def _state_lane(evidence: RunEvidence, name: str) -> Lane:
 
 def _values(evidence: RunEvidence, name: str) -> list[str]:
     """The values of a state in the order of the run's document; in that of the run, where the header has none."""
-    states = evidence.history.header.extra.get("states")
-    declared = states.get(name) if isinstance(states, Mapping) else None
-    known = [str(value) for value in declared] if isinstance(declared, list | tuple) else []
+    known = evidence.history.header.circumstances.states.get(name, ())
     seen = [event.what.state for event in evidence.history.states(name)]
     return list(dict.fromkeys([*known, *seen]))
 

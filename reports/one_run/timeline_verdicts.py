@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
 
 from pytest_kmigrate.catalogue import described, requirement
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.grading import grade_of
 from pytest_kmigrate.checkers.tally import Word
+from pytest_kmigrate.model.circumstances import Circumstances, circumstances_in
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import PHASE, A, Event, Recorded, is_a
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
@@ -35,16 +35,12 @@ _MOST_EVENTS = 600
 def header(evidence: RunEvidence) -> str:
     """Test, outcome, conditions, and how to run it again."""
     about = evidence.history.header
-    extra = redacted_values(about.extra)
+    how = circumstances_in(redacted_values(about.extra))
     parts = [f"<h1>{_text(about.test_id)} {_outcome(evidence)}</h1>", *_found(evidence)]
     parts += [f'<p class="notice">{_text(notice)}</p>' for notice in evidence.notices]
     parts.append(f"<dl>{_listed(_conditions(evidence))}</dl>")
-    again = (
-        f'<p class="again"><span>again</span><code>{_text(extra["reproduce"])}</code></p>'
-        if extra.get("reproduce")
-        else ""
-    )
-    circumstances = f"<dl>{_listed(_circumstances(evidence, extra))}</dl>{again}"
+    again = f'<p class="again"><span>again</span><code>{_text(how.reproduce)}</code></p>' if how.reproduce else ""
+    circumstances = f"<dl>{_listed(_circumstances(evidence, how))}</dl>{again}"
     parts.append(f"<details><summary>How it was run</summary>{circumstances}</details>")
     return "\n".join(parts)
 
@@ -54,14 +50,14 @@ def _conditions(evidence: RunEvidence) -> dict[str, object]:
     return {"Kafka": about.kafka, "topology": about.topology, "seed": about.seed, "took": clock(evidence.end_ns)}
 
 
-def _circumstances(evidence: RunEvidence, extra: Mapping[str, Any]) -> dict[str, object]:
+def _circumstances(evidence: RunEvidence, how: Circumstances) -> dict[str, object]:
     about = evidence.history.header
     return {
         "provider": about.provider,
         "profile": about.profile,
         "began": about.started_at[:19].replace("T", " "),
-        "pytest-kmigrate": extra.get("pytest_kmigrate", ""),
-        "Python": extra.get("python", ""),
+        "pytest-kmigrate": how.pytest_kmigrate or "",
+        "Python": how.python,
         "run": about.run_id,
     }
 

@@ -41,7 +41,7 @@ def seeds_agree(history: History) -> Iterator[Disagreement]:
         {"its schedule": header.schedule.get(_SEED)}
         if header.schedule is not None
         else {
-            "the command of the run": options_in(header.extra.get("command")).get(_SEED),
+            "the command of the run": options_in(header.circumstances.command).get(_SEED),
             "the command that does it again": options_asked_for(header).get(_SEED),
         }
     )

@@ -16,9 +16,9 @@ from pytest_kmigrate.recording.sources import harness_digest
 
 def departures(header: RunHeader, events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
     """A fact of the plan and one of the run, each time they differ; none of an honest run of this release."""
-    if header.extra.get("source_digest") != planned.source_digest:
+    if header.circumstances.source_digest != planned.source_digest:
         yield Disagreement("the plan is of the tests of this release", "the run was made by another source of its test")
-    if header.extra.get("harness_digest") != harness_digest():
+    if header.circumstances.harness_digest != harness_digest():
         yield Disagreement("the plan is of this release", "the run was made by another harness than that of it")
     if sorted(header.requirements) != list(planned.requirements):
         claimed = ", ".join(sorted(header.requirements)) or "none"
@@ -52,7 +52,7 @@ def of_its_plan(history: History) -> Iterator[Disagreement]:
     if header.profile not in with_suites() or not history.of(ChecksRequested):
         return
     planned = plan(header.profile).tests.get(header.test_id)
-    if planned is not None and header.extra.get("source_digest") == planned.source_digest:
+    if planned is not None and header.circumstances.source_digest == planned.source_digest:
         yield from left_undone(history.events, planned)
 
 

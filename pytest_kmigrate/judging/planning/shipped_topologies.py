@@ -19,7 +19,7 @@ def another_topology(header: RunHeader, planned: PlannedTest) -> Iterator[Disagr
         yield Disagreement(f"the plan has the topology {planned.topology}", f"the run had {header.topology}")
         return
     name = name_under_test(header)
-    if name is None or header.extra.get("topology_digest") != _digest_of(planned.topology, name, header.kafka):
+    if name is None or header.circumstances.topology_digest != _digest_of(planned.topology, name, header.kafka):
         yield Disagreement(
             f"the plan has the topology {planned.topology} as this release ships it", "the run had another of that name"
         )
