@@ -86,14 +86,27 @@ def _words(hint: Any) -> str:
     return _WORDS.get(hint, "value" if hint is object else "text")
 
 
+def _plain(hint: Any) -> frozenset[type]:
+    """The types of the values of a hint that has no parts; empty for one that has, and for any value."""
+    options = [() if get_origin(each) else _JSON.get(each, (str,)) for each in _options(hint)]
+    return frozenset(each for types in options for each in types) if all(options) else frozenset()
+
+
 def _fits(hint: Any) -> Callable[[object], bool]:
     """The test for values of this type; those of an enumeration or of literals may be of a later release."""
     origin, inner = get_origin(hint), get_args(hint)
+    if plain := _plain(hint):
+        return lambda value: type(value) in plain or isinstance(value, enum.Enum)
     if len(_options(hint)) > 1:
         options = [_fits(each) for each in _options(hint)]
         return lambda value: any(fits(value) for fits in options)
     if origin is Sequence:
         of_element = _fits(inner[0])
+        if elements := _plain(inner[0]):  # of a log of thousands of batches, each number
+            return lambda value: (
+                isinstance(value, list | tuple)
+                and (elements.issuperset(map(type, value)) or all(map(of_element, value)))
+            )
         return lambda value: isinstance(value, list | tuple) and all(map(of_element, value))
     if origin is Mapping:
         of_value = _fits(inner[1])

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import numpy.typing as npt
 
+from pytest_kmigrate.model.keeping import kept
+
 Column = npt.NDArray[np.generic]
 
 
@@ -78,8 +80,9 @@ class Operations:
         """The rows for which ``chosen`` is true, order kept; or those at these positions, in their order."""
         return Operations(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
 
+    @kept
     def of(self, kind: OperationKind) -> "Operations":
-        """The rows of one kind."""
+        """The rows of one kind, which many checks ask for."""
         return self.where(self.kind == kind)
 
 

@@ -13,6 +13,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.events.evidence import RaftLogRead
 from pytest_kmigrate.model.history import Batch, History, Sample
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -45,6 +46,7 @@ class Committed:
     at_ns: int
 
 
+@kept
 def logs(history: History) -> list[Log]:
     """The log of each node that had one; none of a run in which all controllers were emptied."""
     if life_starts_ns(history):

@@ -89,7 +89,7 @@ def offsets_have_no_holes(history: History) -> Iterator[Disagreement]:
     if not bool((operations.kind == OperationKind.FINAL_READ).any()):
         return
     in_transactions = set(operations.topic[operations.transaction >= 0].tolist())
-    for place, group in partitions(operations.where(operations.kind != OperationKind.COMMIT)):
+    for place, group in partitions(operations):
         hole = None if str(group.topic[0]) in in_transactions else _hole(group)
         if hole is not None:
             yield Disagreement(f"{place} was read back beyond offset {hole}", "no operation wrote or read that offset")
@@ -102,7 +102,8 @@ def _hole(group: Operations) -> int | None:
         return None
     first = int(read.min())
     is_seen = np.zeros(int(read.max()) - first + 1, np.bool_)
-    is_seen[group.offset[(group.offset >= first) & (group.offset <= read.max())] - first] = True
+    is_record = (group.kind != OperationKind.COMMIT) & (group.offset >= first) & (group.offset <= read.max())
+    is_seen[group.offset[is_record] - first] = True
     return None if is_seen.all() else first + int(is_seen.argmin())
 
 

@@ -1,13 +1,14 @@
 """Departures from the document that are meant to be, or do no harm: metrics, and checks' own values."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Verdict
 
 _AROUND_NS = 3_000_000_000
@@ -32,25 +33,38 @@ def standbys_report_what_the_active_controller_does(history: History, verdict: V
 
 
 def _is_of_the_image(history: History, metric: str) -> bool:
+    compared = 0
+    for sample, beside, around in _compared(history):
+        shown = sample.values.get(metric) or 0
+        if shown <= 0:
+            continue
+        reported = {each.values.get(metric) for each in beside}
+        if reported:
+            compared += 1
+            if shown not in reported and not any(each.values.get(metric) == shown for each in around):
+                return False
+    return compared >= FEWEST
+
+
+@kept
+def _compared(history: History) -> list[tuple[Sample, Sequence[Sample], Sequence[Sample]]]:
+    """Each sample of a standby, those of active controllers at the time, and others whose values it may show, too.
+
+    While none is active, after a crash, standbys report what the last one did before it died, or what the next one
+    will; a standby replays the records of either a little later. One that was paused reports what it did before, until
+    it has replayed what was written meanwhile.
+    """
     active = sorted(_of_active(history), key=lambda each: each.at_ns)
     times = [each.at_ns for each in active]
-    compared = 0
+    found: list[tuple[Sample, Sequence[Sample], Sequence[Sample]]] = []
     for sample, before in _of_standbys(history):
         first, end = bisect_left(times, sample.at_ns - _AROUND_NS), bisect_right(times, sample.at_ns + _AROUND_NS)
-        reported = {each.values.get(metric) for each in active[_last_of_the_former(active, times, first, end) : end]}
-        # While none is active, after a crash, standbys report what the last one did before it died, or what the next
-        # one will; a standby replays the records of either a little later. One that was paused reports what it did
-        # before, until it has replayed what was written meanwhile.
+        beside = active[_last_of_the_former(active, times, first, end) : end]
         later = bisect_right(times, sample.at_ns)
         last_ns = times[first - 1] - (_AROUND_NS if later == first else 0) if first else 0
         around = [*active[bisect_left(times, last_ns) : first], *active[later : later + 1]]
-        around += [before] if before else []
-        reported |= {each.values.get(metric) for each in around if reported}
-        if reported and (sample.values.get(metric) or 0) > 0:
-            compared += 1
-            if sample.values.get(metric) not in reported:
-                return False
-    return compared >= FEWEST
+        found.append((sample, beside, [*around, *([before] if before else [])]))
+    return found
 
 
 def _last_of_the_former(active: list[Sample], times: list[int], first: int, end: int) -> int:
