@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 
 class Outcome(enum.IntEnum):
@@ -62,6 +63,15 @@ class About:
     def is_vacuous(self) -> bool:
         """Whether the check could not have failed in this run."""
         return self.outcome is Outcome.INCONCLUSIVE and self.seen == 0
+
+
+class Named(Protocol):
+    """A checker, of which verdicts know the name alone."""
+
+    @property
+    def name(self) -> str:
+        """What its checks and verdicts are recorded with."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,10 @@ class Verdict:
     def about_each(self, about: Iterable[About]) -> "Verdict":
         """Return the verdict with these outcomes of single requirements."""
         return replace(self, about=tuple(about))
+
+    def is_of(self, *checkers: Named) -> bool:
+        """Whether it is the verdict of one of these checkers."""
+        return any(each.name == self.check for each in checkers)
 
     def listed(self, fact: str) -> list[str]:
         """A fact that is a list, as texts; nothing where the check has no such fact."""

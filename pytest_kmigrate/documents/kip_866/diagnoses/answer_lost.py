@@ -2,12 +2,15 @@
 
 import re
 
+from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED, all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
+from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import zookeeper_lag_grows_and_falls_back
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, STILL_NS, is_given_up_at
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -36,13 +39,13 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
         taken = snapshot(history, label)
         is_lost = taken is not None and _is_lost_at(history, taken.at_ns)
         return is_lost and wrong is not None and never_written(history, wrong)
-    if verdict.check == "zookeeper_lag_grows_and_falls_back":
+    if verdict.is_of(zookeeper_lag_grows_and_falls_back):
         return _is_lost_at(history, history.end_ns)
-    if verdict.check == "lag_is_the_distance":
+    if verdict.is_of(lag_is_the_distance):
         return all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
     if verdict.check in _OF_BROKERS_THAT_STOP:
         return bool(verdict.violations) and all(_is_unserved_at(history, each.at_ns) for each in verdict.violations)
-    if verdict.check == "longest_time_without_acked_write":
+    if verdict.is_of(longest_time_without_acked_write):
         ended_ns = _gaps_ended_ns(verdict)
         return bool(ended_ns) and all(_is_unserved_at(history, at_ns) for at_ns in ended_ns)
     return all_unmet(

@@ -8,6 +8,9 @@ from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
+from pytest_kmigrate.documents.kip_866.checks.clients.brokers_only import clients_are_told_of_brokers_only
+from pytest_kmigrate.documents.kip_866.checks.copying.beginning import migration_begins_when_every_node_is_ready
+from pytest_kmigrate.documents.kip_866.checks.copying.takeover import takeover_waits_for_every_broker
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
@@ -56,7 +59,7 @@ def broker_that_is_down_had_registered(history: History, verdict: Verdict) -> bo
     without that metric: each that was down had come up in migration mode before, and the controller that took over
     had logged its registration.
     """
-    is_about = verdict.check == "takeover_waits_for_every_broker" or _are_brokers_alone(verdict)
+    is_about = verdict.is_of(takeover_waits_for_every_broker) or _are_brokers_alone(verdict)
     claim = next(kraft_claims(history), None)
     if not is_about or claim is None:
         return False
@@ -71,13 +74,13 @@ def brokers_without_partitions_are_not_waited_for(history: History, verdict: Ver
     claim = next(kraft_claims(history), None)
     if claim is None or _topics_at(history, claim.at_ns) != 0:
         return False
-    if verdict.check == "migration_begins_when_every_node_is_ready":
+    if verdict.is_of(migration_begins_when_every_node_is_ready):
         not_ready = verdict.listed("not_ready")
         return bool(not_ready) and all(each.startswith("broker-") for each in not_ready)
     steps = blamed_steps(history, verdict)
     began_too_early = [bool(_WITHOUT_A_BROKER.match(each.what.reason)) for each in steps]
     return (
-        verdict.check == "takeover_waits_for_every_broker"
+        verdict.is_of(takeover_waits_for_every_broker)
         or (bool(steps) and all(began_too_early) and steps[0].at_ns > claim.at_ns)
         or all_unmet(history, verdict, _is_of_a_phase_too_early)
     )
@@ -94,7 +97,7 @@ def copy_ends_at_a_credential(history: History, verdict: Verdict) -> bool:
     steps = blamed_steps(history, verdict)
     waited = [f"last seen: phase {Phase.COPYING.name}" in each.what.reason for each in steps]
     are_late = all((each.at_ns or 0) >= claim.at_ns and " in all of " in each.observed for each in verdict.violations)
-    return (bool(steps) and all(waited)) or (verdict.check == "clients_are_told_of_brokers_only" and are_late)
+    return (bool(steps) and all(waited)) or (verdict.is_of(clients_are_told_of_brokers_only) and are_late)
 
 
 def _credentials_at(history: History, at_ns: int) -> set[object]:
@@ -146,7 +149,7 @@ def _had_registered(history: History, claim: Claim) -> bool:
 
 def _are_brokers_alone(verdict: Verdict) -> bool:
     """Whether all that was not ready at a take-over is brokers, and those are down."""
-    not_ready = verdict.listed("not_ready") if verdict.check == "migration_begins_when_every_node_is_ready" else []
+    not_ready = verdict.listed("not_ready") if verdict.is_of(migration_begins_when_every_node_is_ready) else []
     are_down = all("had been down for" in each.observed for each in verdict.violations)
     return bool(not_ready) and are_down and all(each.startswith("broker-") for each in not_ready)
 

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.metadata.made import DEFAULT, parts_of, znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.dual_write.deletions import pending_deletions_leave_zookeeper
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, Recorded
@@ -39,7 +40,7 @@ def pending_deletions_were_copied_as_topics(history: History, verdict: Verdict) 
     seen = [each for each in history.znodes if each.path == _PENDING]
     before = [each for each in seen if taken_over_ns is not None and each.at_ns <= taken_over_ns]
     pending = set(before[-1].children) if before else set[str]()
-    if verdict.check == "pending_deletions_leave_zookeeper":
+    if verdict.is_of(pending_deletions_leave_zookeeper):
         copied = {each for _, log in logs_of(history, "controller") for each in _COPIED.findall(log)}
         named = [_OF_DELETION.search(each.expected) for each in verdict.violations]
         return bool(pending) and pending <= copied and all(each and each[1] in pending for each in named)

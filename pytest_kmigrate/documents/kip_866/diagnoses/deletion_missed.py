@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet_of
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.expectations import ON_DISKS
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
@@ -83,7 +84,7 @@ class _Kept:
 
 def _kept(history: History, verdict: Verdict) -> list[_Kept]:
     """When brokers still had what was deleted, and which; nothing if the verdict is about anything else, too."""
-    if verdict.check == "clients_are_told_the_same":
+    if verdict.is_of(clients_are_told_the_same):
         found = [_still_has(each) for each in verdict.violations]
         is_complete = verdict.count == len(found)
     else:

@@ -4,7 +4,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_kmigrate.checkers.controllers.lives import processes
+from pytest_kmigrate.documents.kip_866.checks.copying.beginning import migration_begins_when_every_node_is_ready
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST
+from pytest_kmigrate.documents.kip_866.checks.metrics.ready_brokers import only_live_brokers_count_as_ready
+from pytest_kmigrate.documents.kip_866.checks.metrics.zookeeper_brokers import (
+    zookeeper_brokers_report_no_migration_state,
+)
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History, Sample
@@ -137,19 +142,19 @@ _OF_ZOOKEEPER = 4.0
 @diagnosis("zookeeper-brokers-report-a-state")
 def brokers_report_the_number_of_zookeeper(_: History, verdict: Verdict) -> bool:
     """All that brokers in ZooKeeper mode report as the state is 4."""
-    is_about = verdict.check == "zookeeper_brokers_report_no_migration_state"
+    is_about = verdict.is_of(zookeeper_brokers_report_no_migration_state)
     return is_about and verdict.facts.get("numbers") == [_OF_ZOOKEEPER]
 
 
 @diagnosis("fenced-brokers-counted-as-ready")
 def registrations_are_counted(_: History, verdict: Verdict) -> bool:
     """The count is never above that of the brokers which registered: those that are away are counted, and no others."""
-    return verdict.check == "only_live_brokers_count_as_ready" and verdict.facts.get("are_registrations") is True
+    return verdict.is_of(only_live_brokers_count_as_ready) and verdict.facts.get("are_registrations") is True
 
 
 @diagnosis("takeover-without-a-controller")
 def controllers_were_down(_: History, verdict: Verdict) -> bool:
     """All that was not ready at the take-over is controllers, of which a majority was up: they elected the leader."""
-    is_about = verdict.check == "migration_begins_when_every_node_is_ready"
+    is_about = verdict.is_of(migration_begins_when_every_node_is_ready)
     not_ready = verdict.listed("not_ready") if is_about else []
     return bool(not_ready) and all(each.startswith("controller-") for each in not_ready)

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.made import znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.expectations import IN_FLIGHT, PARTITIONS_WRITTEN, PASSWORD_COPIED
@@ -127,7 +128,7 @@ def _were_orders_lost(history: History, verdict: Verdict, claimed_ns: int) -> bo
 
 def _waiting_since(verdict: Verdict) -> list[int]:
     """Since when each partition takes no write; none for another verdict, or one that does not list them all."""
-    is_about = verdict.check == "partitions_stay_available" and verdict.kind is Kind.LIVENESS
+    is_about = verdict.is_of(partitions_stay_available) and verdict.kind is Kind.LIVENESS
     is_whole = verdict.count == len(verdict.violations)
     return [each.at_ns or 0 for each in verdict.violations] if is_about and is_whole else []
 

@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
+from pytest_kmigrate.documents.kip_866.checks.transactions.following import zookeeper_follows_the_log
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.documents.kip_866.expectations import BROKERS_KNOW, CONFIG_WRITTEN
 from pytest_kmigrate.model.document import diagnosis
@@ -107,7 +108,7 @@ def _is_blocked_by_then(history: History, verdict: Verdict) -> bool:
     """Whether the controller that was active at the time of each violation never came beyond the default quota."""
     if verdict.kind is not Kind.LIVENESS or verdict.count != len(verdict.violations):
         return False
-    if verdict.check == "zookeeper_follows_the_log" and not all(_STAYS in each.observed for each in verdict.violations):
+    if verdict.is_of(zookeeper_follows_the_log) and not all(_STAYS in each.observed for each in verdict.violations):
         return False
     logs = [log_of(history, active_at(history, each.at_ns or 0)) for each in verdict.violations]
     attempts = [_NO_NAME.split(log) for log in logs]

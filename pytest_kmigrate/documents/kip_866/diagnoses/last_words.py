@@ -9,6 +9,8 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY, failed_stops, unexpected_deaths
+from pytest_kmigrate.checkers.run.runs import no_unexpected_death
+from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN
 from pytest_kmigrate.documents.kip_866.expectations import (
@@ -155,7 +157,7 @@ def transaction_that_was_undone_stays_open(history: History, verdict: Verdict) -
 def channel_to_the_controller_ended(history: History, verdict: Verdict) -> bool:
     """A broker's channel to the controller ended because a metric of its former connection was still registered."""
     ended = [event for event in _deaths(history) if _is_channel_for(_METRIC_LEFT, event)]
-    if verdict.check == "no_unexpected_death":
+    if verdict.is_of(no_unexpected_death):
         return bool(ended) and len(ended) == len(_deaths(history))
     blamed = blamed_steps(history, verdict)
     changes_no_isr = any(_is_thread(event, f"{_CHANNEL}alter-partition") for event in ended)
@@ -168,14 +170,14 @@ def stop_waits_for_the_copy(history: History, verdict: Verdict) -> bool:
 
     The quorum's client had ended before, so nothing was committed any more.
     """
-    return verdict.check == "no_unexpected_death" and _all_hung(history, _COPIES, _WAITS_FOR_IT)
+    return verdict.is_of(no_unexpected_death) and _all_hung(history, _COPIES, _WAITS_FOR_IT)
 
 
 @diagnosis("kmigrate-23", windows=_since_it_was_stopped)
 def stop_waits_for_a_channel(history: History, verdict: Verdict) -> bool:
     """A broker had to be killed while its shutdown waited for a channel to the controller, which waited for answers."""
-    is_about = verdict.check == "no_unexpected_death" or (
-        verdict.check == "brokers_are_rolled_one_by_one"
+    is_about = verdict.is_of(no_unexpected_death) or (
+        verdict.is_of(brokers_are_rolled_one_by_one)
         and verdict.count == len(verdict.violations)
         and all(each.observed.startswith(_STILL_THERE) for each in verdict.violations)
     )
@@ -187,7 +189,7 @@ def a_controller_without_a_protocol(history: History, verdict: Verdict) -> bool:
     """Channels to the controller ended in a broker that knows no protocol for one: it has no migration enabled."""
     deaths = _deaths(history)
     is_of_it = bool(deaths) and all(_is_channel_for(_NO_PROTOCOL, event) for event in deaths)
-    return verdict.check == "no_unexpected_death" and is_of_it
+    return verdict.is_of(no_unexpected_death) and is_of_it
 
 
 @diagnosis("KAFKA-16463", windows=_since_they_started)
@@ -224,7 +226,7 @@ def _explains(history: History, verdict: Verdict, is_of_the_bug: Callable[[_Deat
     if not deaths or not all(is_a(event, NodeDied) and is_of_the_bug(event) for event in deaths):
         return False
     blamed = blamed_steps(history, verdict)
-    return verdict.check == "no_unexpected_death" or (bool(blamed) and all(_waits_for(step, deaths) for step in blamed))
+    return verdict.is_of(no_unexpected_death) or (bool(blamed) and all(_waits_for(step, deaths) for step in blamed))
 
 
 def _took_for_an_id(history: History, event: _Death) -> bool:

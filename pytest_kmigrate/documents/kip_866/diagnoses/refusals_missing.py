@@ -4,6 +4,7 @@ import re
 
 from pytest_kmigrate.checkers.evidence.expected_ends import ExpectedEnd, expected_ends
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.run.ends import expected_ends_came
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -34,7 +35,7 @@ def quorum_without_transactions_copies(history: History, verdict: Verdict) -> bo
 
 def _missing(history: History, verdict: Verdict) -> list[ExpectedEnd]:
     """The nodes that a verdict expected to end, and that did not; none if it is about something else, too."""
-    ends = expected_ends(history) if verdict.check == "expected_ends_came" else []
+    ends = expected_ends(history) if verdict.is_of(expected_ends_came) else []
     missing = [each for each in ends if each.end is None]
     of_each = [[end for end in missing if each.expected.startswith(f"{end.node} ")] for each in verdict.violations]
     return [end for ends in of_each for end in ends] if all(of_each) else []

@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
 from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, lists_in
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import LISTS_NONE, clients_are_told_of_every_broker
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, since_the_takeover, until_the_takeover
 from pytest_kmigrate.model.document import diagnosis
@@ -31,7 +32,7 @@ def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) ->
     """
     if not _took_over_from_a_stale_position(history):
         return False
-    if verdict.check == "clients_are_told_the_same":
+    if verdict.is_of(clients_are_told_the_same):
         return all(_NOTHING in each.observed or _lists_none(each.observed) for each in verdict.violations)
     if verdict.check == clients_are_told_of_every_broker.name:
         return all(each.observed.startswith(LISTS_NONE) for each in verdict.violations)
