@@ -31,7 +31,7 @@ BROWSERS = $(shell which chromium chromium-browser google-chrome)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser engine clocks image demo test conformance certificate register matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference mutation-score lock dist clean
+.PHONY: help setup cure browser engine clocks image demo test conformance certificate register matrix check pythons docs bench bench-scale nightly resurrect mutants mutants-of-reference mutation-score lock dist clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -138,6 +138,19 @@ check: .venv/.developing ## what every commit must pass, in under a minute
 	$(BIN)/lint-imports
 	$(PYTEST) -q -n 3 --dist worksteal -m "not slow" -o tmp_path_retention_policy=failed \
 	  tests/test_house_rules.py tests/unit tests/contract
+
+# What starts neither a JVM nor Spark; each Python has an environment of its own, with the newest versions of all libraries.
+PYTHONS = $(shell for each in python3.12 python3.13 python3.14 $(HOME)/.pyenv/versions/*/bin/python3; do \
+  $$each -c 'import sys; sys.version_info >= (3, 12) and print(sys.executable)' 2>/dev/null; done | sort -u)
+ON_OTHERS = $(addprefix tests/unit/,checkers distributions faults judging machine model probes procedures recording redaction topology wire workloads)
+pythons: .venv/.developing ## the quick tests on other Pythons of this machine: all that are found, or PYTHONS="/a/bin/python3.13"
+	@test -n "$(PYTHONS)" || { echo "no Python from 3.12 on was found: install one, and name it by PYTHONS=" >&2; exit 2; }
+	@for each in $(PYTHONS); do \
+	  own=.venv/pythons$$each; echo "$$each:"; \
+	  $(BIN)/uv venv --quiet --clear --python $$each $$own && \
+	  $(BIN)/uv pip install --quiet --python $$own/bin/python -c requirements-constraints.txt hypothesis pyte pytest-xdist '.[docker,allure]' && \
+	  $$own/bin/python -m pytest -q -n 2 -p no:cacheprovider -m "not slow" $(ON_OTHERS) || failed=1; \
+	done; test -z "$$failed"
 
 docs: .venv/.developing ## the generated tables of the reference and the plans of certificates, written anew from the code
 	$(BIN)/python -m tests.run_folder_docs
