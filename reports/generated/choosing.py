@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
@@ -28,6 +29,19 @@ class Coverage:
     """Of the tests that can notice a mutant: none of their runs without one is red."""
     excused: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
     """By test, what its runs violate without a mutant: check, and the known bug or deviation that explains it."""
+
+    def excused_anyway(self, test: str) -> frozenset[tuple[str, str]]:
+        """What a test violates without a mutant, and the departures and remarks that any test meets.
+
+        A test that runs by itself walks the whole procedure, and meets what other tests met on the cluster before it.
+        """
+        departing = {
+            (check, bug)
+            for each in self.excused.values()
+            for check, bug in each
+            if known_bug(bug).class_ == "departure"
+        }
+        return self.excused.get(test, frozenset()) | departing
 
     def tests_for(self, mutant: GeneratedMutant) -> list[str]:
         """The cheapest tests that execute its line, at most ``MOST_TESTS``; none if no test does."""

@@ -15,11 +15,13 @@ class Equivalent:
     """A mutant by its id, and why it is no defect."""
 
     id: str
+    kafka: str
+    """The release whose lines its id has."""
     reason: str
 
 
-def equivalents(profile: str) -> Mapping[str, str]:
-    """The reasons by id of the mutant; nothing if the document names none."""
+def equivalents(profile: str, kafka: str) -> Mapping[str, str]:
+    """The reasons by id of the mutant; nothing if the document names none of this release."""
     place = place_of(profile)
     rows = records(Equivalent, place, EQUIVALENT, "equivalent") if place.has(EQUIVALENT) else ()
-    return {each.id: each.reason for each in rows}
+    return {each.id: each.reason for each in rows if each.kafka == kafka}

@@ -90,7 +90,7 @@ class Sample:
         return self._trial(trial.mutant, trial.test, runs, trial.seconds) if trial.test and runs.is_dir() else trial
 
     def _trial(self, mutant: str, test: str, runs: Path, seconds: float) -> Trial:
-        without = Without(red_anyway(self.profile), self.coverage.excused.get(test, frozenset()))
+        without = Without(red_anyway(self.profile), self.coverage.excused_anyway(test))
         return trial_of(mutant, test, judged_in(runs), without, seconds)
 
     def _runs(self, mutant: str, test: str) -> Path:
@@ -114,14 +114,16 @@ class Sample:
         return True
 
     def _tried(self, mutant: GeneratedMutant, before: Sequence[Trial], reason: str | None) -> Iterator[Trial]:
+        if reason is not None:
+            if all(each.fate is not Fate.EQUIVALENT for each in before):
+                yield Trial(mutant.id, "", Fate.EQUIVALENT, seen=reason)
+            return
         done = {each.test for each in before}
         tests = self.coverage.tests_for(mutant)
         is_over = any(each.fate is Fate.KILLED or not each.test for each in before)
         if is_over or (before and done >= set(tests)):
             return
-        if reason is not None:
-            yield Trial(mutant.id, "", Fate.EQUIVALENT, seen=reason)
-        elif not tests:
+        if not tests:
             yield Trial(mutant.id, "", Fate.NOT_EXECUTED)
         elif refused := self._planted(mutant):
             yield Trial(mutant.id, "", Fate.REFUSED, seen=refused)
@@ -172,7 +174,7 @@ def main(profile: str, kafka: str, runs: str, tables: str, count: str, seed: str
         drawn_by = _whole("N", count), _whole("SEED", seed)
         within_s = 60.0 * _whole("MINUTES", minutes) if minutes else float("inf")
         sample = Sample(profile, kafka, folder, *drawn_by, coverage_in(Path(tables), profile, kafka))
-        is_whole = sample.carry_out(equivalents(profile), within_s)
+        is_whole = sample.carry_out(equivalents(profile, kafka), within_s)
     except KmigrateError as error:
         return ended_by_mistake(error)
     written = page(sample.mutants, sample.trials, f"Kafka {kafka} by {profile}, seed {seed}")

@@ -15,14 +15,14 @@ class Fate(enum.StrEnum):
     """What became of a mutant, by one test or by all, best first."""
 
     KILLED = "killed"
+    EQUIVALENT = "equivalent"
+    REFUSED = "refused by the JVM"
     EXCUSED = "excused"
     WEAK = "red without a requirement"
     SURVIVED = "survived"
     NOT_JUDGED = "not judged"
     NOT_LOADED = "not loaded"
     NOT_EXECUTED = "never executed"
-    EQUIVALENT = "equivalent"
-    REFUSED = "refused by the JVM"
 
 
 UNCOUNTED = (Fate.EQUIVALENT, Fate.REFUSED)

@@ -14,7 +14,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.generated import score
 from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
 from pytest_kmigrate.reports.generated.score import RESULTS, SAMPLE, Sample
-from pytest_kmigrate.reports.generated.trials import Fate, Trial
+from pytest_kmigrate.reports.generated.trials import Fate, Trial, fate_of
 
 SLOW, FAST, RED = (f"pytest_kmigrate.suites.kip_866.test_a::test_{name}" for name in ("slow", "fast", "red"))
 A, B, REFUSED, NEVER = (GeneratedMutant("org.acme.A", n, "poll()V", n, "M", "x|y") for n in range(4))
@@ -111,6 +111,22 @@ def test_an_equivalent_one_is_not_tried_and_not_counted(sample: Sample, tried: l
     assert "| refused by the JVM | VerifyError |" in text
     assert "| K1 | 1 | 1 |" in text
     assert "x\\|y" in text
+
+
+def test_a_mutant_that_was_tried_can_be_found_equivalent_later(sample: Sample, tried: list[tuple[str, str]]) -> None:
+    """By the reader of the survivors; one that was noticed is none, whatever its reason."""
+    sample.carry_out({})
+    sample.carry_out({B.id: "no one reads it", A.id: "a mistake"})
+    fates = {each.id: fate_of([trial for trial in sample.trials if trial.mutant == each.id]) for each in (A, B)}
+    assert fates == {A.id: Fate.KILLED, B.id: Fate.EQUIVALENT}
+
+
+def test_departures_of_the_release_excuse_no_mutant(tmp_path: Path) -> None:
+    """Those of any test; a known bug only where the same test met it without a mutant."""
+    met = {FAST: frozenset({("c", "numbers-of-the-states"), ("c", "kmigrate-9")}), SLOW: frozenset()}
+    coverage = Coverage({}, {}, met)
+    assert coverage.excused_anyway(SLOW) == {("c", "numbers-of-the-states")}
+    assert coverage.excused_anyway(FAST) == met[FAST]
 
 
 def test_a_sample_of_another_seed_is_refused(sample: Sample, tried: list[tuple[str, str]]) -> None:
