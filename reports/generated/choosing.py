@@ -35,12 +35,8 @@ class Coverage:
 
         A test that runs by itself walks the whole procedure, and meets what other tests met on the cluster before it.
         """
-        departing = {
-            (check, bug)
-            for each in self.excused.values()
-            for check, bug in each
-            if known_bug(bug).class_ == "departure"
-        }
+        of_all = frozenset[tuple[str, str]]().union(*self.excused.values())
+        departing = {(check, bug) for check, bug in of_all if known_bug(bug).class_ != "defect"}
         return self.excused.get(test, frozenset()) | departing
 
     def tests_for(self, mutant: GeneratedMutant) -> list[str]:
