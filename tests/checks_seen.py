@@ -5,7 +5,7 @@ returned to a test, of a history that the test made. A run of all checks counts 
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -72,21 +72,24 @@ class Watched:
         return watching
 
 
-def lacking(shown: Iterable[Shown], checks: Iterable[AnyChecker]) -> Mapping[str, Sequence[str]]:
-    """By check, the outcomes that no unit test saw, and the requirements of several that none saw VIOLATES."""
+def lacking(shown: Iterable[Shown], checks: Mapping[str, Collection[str]]) -> Mapping[str, Sequence[str]]:
+    """By check, the outcomes that no unit test saw, and the requirements of several that none saw VIOLATES.
+
+    ``checks``: their requirements, by name.
+    """
     seen, red = set(shown), Outcome.VIOLATES
     found = {}
-    for each in checks:
-        demanded = [outcome for outcome in HISTORIES if outcome is not red or each.name not in NEVER_RED]
+    for name, requirements in checks.items():
+        demanded = [outcome for outcome in HISTORIES if outcome is not red or name not in NEVER_RED]
         outcomes = [
             outcome.name
             for outcome in demanded
-            if seen.isdisjoint((each.name, "", returned) for returned in HISTORIES[outcome])
+            if seen.isdisjoint((name, "", returned) for returned in HISTORIES[outcome])
         ]
-        apart = {row for check, row, _ in seen if check == each.name} - NEVER_VIOLATED.keys()
-        rows = [row for row in each.requirements if row in apart and (each.name, row, red.name) not in seen]
+        apart = {row for check, row, _ in seen if check == name} - NEVER_VIOLATED.keys()
+        rows = [row for row in requirements if row in apart and (name, row, red.name) not in seen]
         if outcomes or rows:
-            found[each.name] = [*outcomes, *(f"{red.name} of {row}" for row in rows)]
+            found[name] = [*outcomes, *(f"{red.name} of {row}" for row in rows)]
     return found
 
 
@@ -102,18 +105,29 @@ class ChecksSeen:
     """The part of pytest that ends a whole run with what is lacking; with xdist its workers report to it."""
 
     def __init__(self) -> None:
-        self.watched = Watched(declared())
+        self.shown: set[Shown] = set()
+        self.checks: dict[str, set[str]] = {}
+
+    def pytest_collection(self, session: pytest.Session) -> None:
+        """Watch from now on, where tests are run: beside workers nothing of the product is imported."""
+        if getattr(session.config.option, "dist", "no") == "no" or hasattr(session.config, "workeroutput"):
+            checks = declared()
+            self.shown = Watched(checks).shown
+            for each in checks:
+                self.checks.setdefault(each.name, set()).update(each.requirements)
 
     def pytest_testnodedown(self, node: Any) -> None:
-        """A worker reports what its tests saw."""
-        self.watched.shown |= {tuple(each) for each in getattr(node, "workeroutput", {}).get("checks_seen", ())}
+        """A worker reports what its tests saw, of which checks."""
+        reported = getattr(node, "workeroutput", {}).get("checks_seen", ((), {}))
+        self.shown |= {tuple(each) for each in reported[0]}
+        self.checks |= {name: set(rows) for name, rows in reported[1].items()}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """All tests are over: of a worker, or of all."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
-            output["checks_seen"] = sorted(self.watched.shown)
+            output["checks_seen"] = sorted(self.shown), {name: sorted(rows) for name, rows in self.checks.items()}
         elif self._lacking() and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -129,4 +143,4 @@ class ChecksSeen:
             )
 
     def _lacking(self) -> Mapping[str, Sequence[str]]:
-        return lacking(self.watched.shown, declared())
+        return lacking(self.shown, self.checks)

@@ -24,7 +24,7 @@ def seen(*outcomes: Outcome, rows: tuple[Outcome, ...] = ()) -> list[str]:
     watched = Watched([of_two_rows])
     for each in outcomes:
         of_two_rows.judge(history(), each, rows)
-    return [*lacking(watched.shown, [of_two_rows]).get("of_two_rows", ())]
+    return [*lacking(watched.shown, {"of_two_rows": of_two_rows.requirements}).get("of_two_rows", ())]
 
 
 def test_each_outcome_is_demanded() -> None:
