@@ -1,5 +1,7 @@
 """Each check has unit tests of its own, and they saw each of its outcomes: counted while the unit tests run.
 
+So it is with diagnoses: the tests of each asked it about tampered histories, which stayed red.
+
 A check that no test saw VIOLATES was never shown to find anything. What counts is a verdict that the checker itself
 returned to a test, of a history that the test made. A run of all checks counts for none: another may be red there.
 """
@@ -16,6 +18,7 @@ from pytest_kmigrate.checkers.registry import general_checkers
 from pytest_kmigrate.documents import documents
 from pytest_kmigrate.model.checks import AnyChecker
 from pytest_kmigrate.model.verdict import Outcome, Verdict
+from tests.tampered import NOTED, Noted, unasked
 
 HERE = Path(__file__).parent
 FOLDERS = (HERE / "unit" / "checkers", HERE / "unit" / "documents")
@@ -107,6 +110,8 @@ class ChecksSeen:
     def __init__(self) -> None:
         self.shown: set[Shown] = set()
         self.checks: dict[str, set[str]] = {}
+        self.noted: set[Noted] = set()
+        self.bugs: set[str] = set()
 
     def pytest_collection(self, session: pytest.Session) -> None:
         """Watch from now on, where tests are run: beside workers nothing of the product is imported."""
@@ -115,19 +120,24 @@ class ChecksSeen:
             self.shown = Watched(checks).shown
             for each in checks:
                 self.checks.setdefault(each.name, set()).update(each.requirements)
+            self.noted = NOTED
+            self.bugs = {each.bug_id for document in documents() for each in document.diagnoses}
 
     def pytest_testnodedown(self, node: Any) -> None:
         """A worker reports what its tests saw, of which checks."""
-        reported = getattr(node, "workeroutput", {}).get("checks_seen", ((), {}))
-        self.shown |= {tuple(each) for each in reported[0]}
-        self.checks |= {name: set(rows) for name, rows in reported[1].items()}
+        shown, checks, noted, bugs = getattr(node, "workeroutput", {}).get("checks_seen", ((), {}, (), ()))
+        self.shown |= {tuple(each) for each in shown}
+        self.checks |= {name: set(rows) for name, rows in checks.items()}
+        self.noted |= {tuple(each) for each in noted}
+        self.bugs |= {*bugs}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """All tests are over: of a worker, or of all."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
-            output["checks_seen"] = sorted(self.shown), {name: sorted(rows) for name, rows in self.checks.items()}
+            checks = {name: sorted(rows) for name, rows in self.checks.items()}
+            output["checks_seen"] = sorted(self.shown), checks, sorted(self.noted), sorted(self.bugs)
         elif self._lacking() and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -135,12 +145,18 @@ class ChecksSeen:
         """One list, for all checks."""
         if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             return
-        for check, what in self._lacking().items():
-            terminalreporter.write_line(
-                f"{check}: expected unit tests of its own that see each outcome; none saw {', '.join(what)}: "
-                "call its .judge(history) in a test and assert the outcome",
-                red=True,
-            )
+        for line in self._lacking():
+            terminalreporter.write_line(line, red=True)
 
-    def _lacking(self) -> Mapping[str, Sequence[str]]:
-        return lacking(self.shown, self.checks)
+    def _lacking(self) -> list[str]:
+        checks = [
+            f"{check}: expected unit tests of its own that see each outcome; none saw {', '.join(what)}: "
+            "call its .judge(history) in a test and assert the outcome"
+            for check, what in lacking(self.shown, self.checks).items()
+        ]
+        diagnoses = [
+            f"diagnosis of {bug}: expected a unit test that asks by `named`, which tampers with what is explained; "
+            f"none left red: {', '.join(kinds)}"
+            for bug, kinds in unasked(self.noted, self.bugs).items()
+        ]
+        return [*checks, *diagnoses]

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.documents import documents
 from pytest_kmigrate.model.checks import Check, by_name, checker, speaking
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 from tests.checks_seen import FOLDERS, HERE, Watched, is_whole, lacking
+from tests.tampered import ANOTHER, AT_ANY_TIME, OUTSIDE, WITHOUT, unasked
 from tests.unit.checkers.histories import history
 
 
@@ -53,6 +55,14 @@ def test_a_bound_check_stays_the_same_function() -> None:
     Watched([of_two_rows, bound])
     assert by_name([of_two_rows, bound]) == {"of_two_rows": bound}
     assert bound.name == "of_two_rows"
+
+
+def test_a_diagnosis_is_asked_about_every_kind_of_tampered_history() -> None:
+    """One that is right at any time needs none outside of a window; each exemption is of a diagnosis that is there."""
+    exempt = next(iter(AT_ANY_TIME))
+    noted = [("bug", ANOTHER), (exempt, ANOTHER), (exempt, WITHOUT)]
+    assert unasked(noted, {"bug", exempt}) == {"bug": [OUTSIDE, WITHOUT]}
+    assert AT_ANY_TIME.keys() <= {each.bug_id for document in documents() for each in document.diagnoses}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
 """Histories that a known bug does not explain, made from one that it does: each must stay red."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pytest_kmigrate.catalogue import deviations
@@ -15,12 +13,9 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation
+from tests.tampered import ANOTHER, NOTED, OUTSIDE, WITHOUT
 from tests.unit.checkers.histories import MS, change, event
 
-ANOTHER, OUTSIDE, WITHOUT = "another object lost as well", "lost outside the window", "the sign without the cause"
-KINDS = (ANOTHER, OUTSIDE, WITHOUT)
-TAMPERED = "KMIGRATE_TAMPERED"
-"""A file to which each tampered history that stayed red is noted, with the bug."""
 _ASKED = ("images", "pairs", "families", "partition_fields", "too_long_ns")
 """Facts of a verdict that say what was asked, and not what was found."""
 _OF_STEPS = (EventKind.STEP_BEGAN, EventKind.STEP_ENDED)
@@ -54,9 +49,7 @@ def _deviations(run: History) -> set[str]:
 
 def note(kind: str, bug: str) -> None:
     """A tampered history of a bug stayed red."""
-    if file := os.environ.get(TAMPERED):
-        with Path(file).open("a", encoding="utf-8") as notes:
-            notes.write(f"{bug}\t{kind}\n")
+    NOTED.add((bug, kind))
 
 
 def _silent(event: Event) -> Event:

@@ -1,10 +1,6 @@
 """Excuses are narrow: of everything that a bug or a deviation explains, tampered forms stay red."""
 
-import os
 import re
-import subprocess
-import sys
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -17,49 +13,13 @@ import pytest
 
 from pytest_kmigrate.catalogue import Deviation, deviations, profiles
 from pytest_kmigrate.catalogue.bounds import EXACT
-from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 from tests.unit.checkers.histories import history
-from tests.unit.documents.tampering import ANOTHER, KINDS, OUTSIDE, TAMPERED, WITHOUT
 
 ROOT = Path(__file__).parents[3]
-OF_DIAGNOSES = ("tests/unit/documents/kip_866/diagnoses", "tests/unit/documents/kip_778/test_old_controllers.py")
-AT_ANY_TIME = {
-    "metrics-of-the-image": "a metric that every standby has",
-    "numbers-of-the-states": "numbers that never change",
-    "zookeeper-brokers-report-a-state": "a number that never changes",
-    "fenced-brokers-counted-as-ready": "a count that is so all the time",
-    "takeover-without-a-controller": "the take-over itself",
-    "KAFKA-15532": "a lag that grows from the start of a process on",
-    "KAFKA-15552": "an id of the copy",
-    "KAFKA-15450": "a node that does not end, by what it logged at its start",
-    "KAFKA-17457": "a node that does not end, by what it logged of its copy",
-    "kmigrate-16": "nodes that ended, all of which are looked at",
-    "kmigrate-19": "nodes that ended, by what their threads did then",
-    "kmigrate-20": "threads that ended, by their last words",
-}
-"""Diagnoses that have no window, and the evidence that takes its place."""
 EACH = [each for profile in profiles() for each in deviations(profile)]
 NUMBERS = (1, 2, 0, 5, 3000, 10_000_000)
-
-
-def test_every_diagnosis_was_asked_about_tampered_histories(tmp_path: Path) -> None:
-    """The unit tests of each explain a history; of what is explained, ``named`` makes the tampered forms."""
-    notes = tmp_path / "notes"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *OF_DIAGNOSES]
-    env = {**os.environ, TAMPERED: str(notes)}
-    ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout[-2000:]
-    stayed_red = defaultdict(set)
-    for line in notes.read_text(encoding="utf-8").splitlines():
-        bug, kind = line.split("\t")
-        stayed_red[bug].add(kind)
-    bugs = {each.bug_id for profile in profiles() for each in document(profile).diagnoses}
-    lacking = {each: set(KINDS) - stayed_red[each] - ({OUTSIDE} if each in AT_ANY_TIME else set()) for each in bugs}
-    assert {each: kinds for each, kinds in lacking.items() if kinds} == {}
-    assert set(AT_ANY_TIME) <= bugs
-    assert {ANOTHER, OUTSIDE, WITHOUT} == set(KINDS)
 
 
 @pytest.mark.parametrize("deviation", EACH, ids=[each.id for each in EACH])
