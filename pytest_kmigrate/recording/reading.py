@@ -22,6 +22,7 @@ _KINDS = {str: "text", int: "a whole number", dict: "an object"}
 _DAMAGED = "the folder is damaged: take another copy of it, or run the test again"
 _NEEDED = {EventKind.CHECKS, EventKind.NOT_OFFERED}
 """By these events a run is judged at all: one without its keys would be judged by nothing, and so conform."""
+_EVENT_KINDS = frozenset(EventKind)
 _WRONG_KEYS = (
     (re.compile(r"missing \d+ required .*arguments?: (.+)"), "got no {}"),
     (re.compile(r"unexpected keyword argument (.+)"), "got the unknown {}"),
@@ -180,7 +181,7 @@ def _event(
         name, key = OLDER_STATES[kind]
         data = {"of": name, "state": data.get(key), "previous": data.get("previous")}
         return Recorded(seq, at_ns, EventKind.STATE, node, data)
-    if kind not in tuple(EventKind):
+    if kind not in _EVENT_KINDS:
         raise ValueError(f"got the unknown kind {kind!r}; was it written by a later release?")
     _must_fit(EventKind(kind), data)
     logged = (_by_node(log_bytes, int, "log_bytes"), _by_node(log_sha256, str, "log_sha256"))
