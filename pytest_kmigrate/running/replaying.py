@@ -50,7 +50,9 @@ def replay_command(header: RunHeader, runs: Path, at: Path, *, schedules: Path |
             f"their text is in run.json (extra.byteman): write it there, then try again"
         )
     reported = [f"{PREFIX}{name}={value}" for name, value in options.items()]
-    reported += [f"{PREFIX}{flag}" for flag in _FLAGS if flag in chosen]
+    # A schedule is of a test that runs in nights alone, however it was called.
+    flags = {*chosen, *(["nightly"] if header.schedule is not None else [])}
+    reported += [f"{PREFIX}{flag}" for flag in _FLAGS if flag in flags]
     return [sys.executable, "-m", "pytest", *_test(header, at), *reported]
 
 
