@@ -33,6 +33,14 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .PHONY: help setup cure browser engine clocks image demo test conformance certificate register matrix check pythons docs bench bench-scale nightly resurrect mutants mutants-of-reference mutation-score lock dist clean
 
+# A night of drawn schedules: its folder, and the tables of the nights before.
+HOURS := 8
+CORES := 2
+NIGHT := $(shell date +%F)
+SEARCHED = $(or $(PROFILE),kip-866)
+CHAOS = reports/runs/chaos/$(SEARCHED)
+CHAOS_REPORT = reports/analysis/chaos-$(SEARCHED)
+
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
@@ -166,8 +174,23 @@ bench: cure .venv/.developing ## every figure beside its target: the provider, a
 bench-scale: .venv/.developing ## the analysis at its large sizes too: 100 million operations, 10,000 runs, 50 million rows
 	$(BIN)/python -m tests.bench --scale calibration consistency runs engines
 
+# The report before steers the draw, and shrinking gets a fifth of the night's time on top.
+define CHAOS_NIGHT
+mkdir -p $(CHAOS)/$(NIGHT) && \
+	{ test -e $(CHAOS)/$(NIGHT)/night.jsonl || $(BIN)/kmigrate chaos draw --profile $(SEARCHED) --hours $(HOURS) --cores $(CORES) --seed $(subst -,,$(NIGHT)) \
+	  $(and $(wildcard $(CHAOS_REPORT)/tables/chaos_cells),--tables $(CHAOS_REPORT)/tables) --out $(CHAOS)/$(NIGHT)/night.jsonl; } && \
+	{ $(PYTEST) -n $(CORES) --dist loadgroup $(call SUITE,$(SEARCHED))/test_chaos.py --kmigrate-profile $(SEARCHED) --kmigrate-nightly \
+	  --kmigrate-schedules $(CHAOS)/$(NIGHT)/night.jsonl --kmigrate-shard $(or $(SHARD),1/1) --kmigrate-resume \
+	  --kmigrate-runs $(CHAOS)/$(NIGHT)/shard-$(subst /,-of-,$(or $(SHARD),1/1)) || test $$? = 1; } && \
+	$(BIN)/kmigrate chaos shrink $(CHAOS)/$(NIGHT) --hours $$(awk 'BEGIN { print $(HOURS) / 5 }') && \
+	{ $(BIN)/kmigrate analyze $(CHAOS) --out $(CHAOS_REPORT) || test $$? = 1 || test $$? = 3; }
+endef
+.PHONY: chaos
+chaos: cure .venv/.developing ## a night of drawn schedules, its report, and its new reds shrunk: [HOURS=8] [CORES=2] [SHARD=3/8] [PROFILE=kip-866]; called again, it goes on
+	@$(CHAOS_NIGHT)
+
 NOTHING_COLLECTED = 5
-nightly: cure clocks .venv/.developing ## the suites ten times over, every crash point, order and schedule, 20 SIGKILLs, bugs, mutants, and a report
+nightly: cure clocks .venv/.developing ## the suites ten times over, every crash point, order and schedule, 20 SIGKILLs, bugs, mutants, a night of chaos, and reports
 	@for seed in $$(seq 1 10); do \
 	  $(foreach each,$(SUITES),$(PYTEST) $(call SUITE,$(each)) --kmigrate-profile $(each) --kmigrate-seed $$seed \
 	    --kmigrate-runs reports/runs/nightly || failed=1;) \
@@ -180,6 +203,7 @@ nightly: cure clocks .venv/.developing ## the suites ten times over, every crash
 	KMIGRATE_CONTRACT=whole $(PYTEST) tests/real/providers || failed=1; \
 	$(BIN)/python -m pytest_kmigrate.reports.resurrection kip-866 $(BUGS) || failed=1; \
 	$(MUTATING) || failed=1; \
+	{ $(CHAOS_NIGHT); } || failed=1; \
 	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly || test $$? = 1 || failed=1; \
 	test -z "$$failed"
 

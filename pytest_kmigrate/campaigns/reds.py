@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -13,6 +13,7 @@ from pytest_kmigrate.faults.schedules.schedule import Schedule, data_of, lines_o
 from pytest_kmigrate.faults.schedules.spelling import Mistake
 from pytest_kmigrate.judging.rejudge import judge_again
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.history import NIGHT as OF_NIGHT
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_header
@@ -71,6 +72,8 @@ def new_reds(folder: Path) -> Iterator[Red]:
             red = red_of(path)
         except KmigrateError:
             continue
+        if _shrinks_another(red.header):
+            continue
         best = found.get(red.new[0]) if red.new else None
         if red.new and (best is None or len(red.schedule.happenings) < len(best.schedule.happenings)):
             found[red.new[0]] = red
@@ -92,6 +95,12 @@ def shows(red: Red, name: str, work: Path, say: Callable[[str], None]) -> Callab
         return is_shown
 
     return shown
+
+
+def _shrinks_another(header: RunHeader) -> bool:
+    """Whether the run is one of a shrink, and repeats what another run has shown."""
+    night = header.extra.get(OF_NIGHT)
+    return isinstance(night, Mapping) and bool(night.get(SHRINKS))
 
 
 def _names_of_one(header: RunHeader, schedule: Schedule, folder: Path, of: dict[str, object]) -> tuple[str, ...]:

@@ -92,7 +92,8 @@ def shrink(
         if time.monotonic() >= until:
             say(f"{red.run.name}: not shrunk, as the time is over: {red.names[0]}")
             continue
-        lines.append(_shrunk(red, signature, runs, work or (red.run.parent / f"{red.run.name}-shrunk")))
+        beside = red.run.parent if is_one else run
+        lines.append(_shrunk(red, signature, runs, work or beside / f"{red.run.name}-shrunk"))
     if out is not None and lines:
         out.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
         say(f"{out}: {len(lines)} schedule{'s' * (len(lines) != 1)}")

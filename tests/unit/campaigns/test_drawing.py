@@ -29,7 +29,8 @@ SMALL = Space("kip-866", SPACE.topologies, (Way(("HYBRID",), 40, ("HYBRID",), "H
 
 
 @cache
-def _night() -> Drawn:
+def whole_night() -> Drawn:
+    """A night of ten hours, two runs side by side."""
     return drawn(SPACE, KIP, seed=7, hours=10, side_by_side=2)
 
 
@@ -60,7 +61,7 @@ def test_what_a_provider_does_not_offer_is_no_cell_of_it() -> None:
 
 def test_the_sweep_visits_every_cell_in_few_walks() -> None:
     """Each walk visits one in each state of its way: fewer walks than a third of the cells."""
-    night = _night()
+    night = whole_night()
     swept = night.schedules[: night.swept]
     visited = Counter(cell for each in swept for cell in cells_of(data_of(each)["happenings"]))
     assert visited.keys() == set(SPACE.cells)
@@ -70,7 +71,7 @@ def test_the_sweep_visits_every_cell_in_few_walks() -> None:
 
 def test_every_ordered_pair_of_effects_comes_after_the_sweep() -> None:
     """In each relation, and in each state that both have."""
-    night = _night()
+    night = whole_night()
     paired = night.schedules[night.swept : night.swept + night.paired]
     effects = {cell.effect for cell in SPACE.cells}
     found = {tuple(each["fault"]["kind"] for each in data_of(line)["happenings"]) for line in paired}
@@ -80,7 +81,7 @@ def test_every_ordered_pair_of_effects_comes_after_the_sweep() -> None:
 
 def test_no_drawn_line_contradicts_itself_or_the_language() -> None:
     """Each is read back as it was; none is refused before the start."""
-    for each in _night().schedules:
+    for each in whole_night().schedules:
         mistakes: list[Mistake] = []
         again = schedule_of(line_of(each), cache(walkable), mistakes)
         assert mistakes == []
@@ -113,9 +114,9 @@ def test_a_night_keeps_to_its_time() -> None:
     short = drawn(SPACE, KIP, seed=7, hours=1)
     assert short.seconds <= 3600
     assert short.paired == 0
-    assert list(map(line_of, short.schedules)) == list(map(line_of, _night().schedules[: len(short.schedules)]))
-    assert _night().seconds <= 10 * 3600 * 2
-    assert len(_night().schedules) > _night().swept + _night().paired
+    assert list(map(line_of, short.schedules)) == list(map(line_of, whole_night().schedules[: len(short.schedules)]))
+    assert whole_night().seconds <= 10 * 3600 * 2
+    assert len(whole_night().schedules) > whole_night().swept + whole_night().paired
 
 
 def test_what_was_witnessed_before_is_not_swept_again() -> None:

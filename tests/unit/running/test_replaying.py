@@ -55,6 +55,7 @@ def test_a_schedule_is_carried_out_again_from_what_the_run_holds(tmp_path: Path)
     command = replay_command(header, tmp_path / "runs", there(tmp_path))
     assert f"--kmigrate-schedules={tmp_path / 'runs' / 'r.jsonl'}" in command
     assert "--kmigrate-nightly" in command
+    assert "--kmigrate-nightly" in command
     assert json.loads((tmp_path / "runs" / "r.jsonl").read_text()) == line
 
 
