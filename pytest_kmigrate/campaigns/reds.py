@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -13,7 +13,6 @@ from pytest_kmigrate.faults.schedules.schedule import Schedule, data_of, lines_o
 from pytest_kmigrate.faults.schedules.spelling import Mistake
 from pytest_kmigrate.judging.rejudge import judge_again
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError, WrongUseError
-from pytest_kmigrate.model.history import NIGHT as OF_NIGHT
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_header
@@ -99,8 +98,7 @@ def shows(red: Red, name: str, work: Path, say: Callable[[str], None]) -> Callab
 
 def _shrinks_another(header: RunHeader) -> bool:
     """Whether the run is one of a shrink, and repeats what another run has shown."""
-    night = header.extra.get(OF_NIGHT)
-    return isinstance(night, Mapping) and bool(night.get(SHRINKS))
+    return bool((header.circumstances.night or {}).get(SHRINKS))
 
 
 def _names_of_one(header: RunHeader, schedule: Schedule, folder: Path, of: dict[str, object]) -> tuple[str, ...]:

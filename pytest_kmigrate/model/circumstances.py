@@ -36,6 +36,8 @@ class Circumstances:
     commit: str | None = None
     schedule: Mapping[str, object] | None = None
     """What the run carried out, if it was a schedule."""
+    night: Mapping[str, object] | None = None
+    """Which line of which night that was."""
     member: Sequence[str] = ()
     """The command of the member under test."""
     cold: bool | None = None
