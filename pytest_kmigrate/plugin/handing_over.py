@@ -11,6 +11,9 @@ REFUSED = "kmigrate_refused"
 ENVIRONMENT = "kmigrate_allure_environment"
 """The key under which a worker hands over what all its results for Allure have in common."""
 
+OUTCOME = "kmigrate_outcome"
+"""The property of a test's report that has the outcome of its run."""
+
 
 class Refusals:
     """What workers of pytest-xdist refused, in the process that started them: it ends as it would without them."""

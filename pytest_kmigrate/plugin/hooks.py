@@ -13,14 +13,13 @@ import pytest
 from pytest_kmigrate.plugin import marks
 from pytest_kmigrate.plugin.calling import in_call
 from pytest_kmigrate.plugin.display import display, terminal_of
-from pytest_kmigrate.plugin.handing_over import ENVIRONMENT, Refusals
+from pytest_kmigrate.plugin.handing_over import ENVIRONMENT, OUTCOME, Refusals
 from pytest_kmigrate.plugin.identity import Worker, end_begun_session, has_begun_runs, remember_session_of
 from pytest_kmigrate.plugin.marks import is_of_ours
 from pytest_kmigrate.plugin.options import add_options, are_given, is_kept, options_of
 from pytest_kmigrate.plugin.starting import start_again_if_misread, status_of_second_start
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 
-_HAS_OURS = pytest.StashKey[bool]()
 _FIRST_WORKER = "gw0"
 """The worker of pytest-xdist that reports what is about all of them."""
 
@@ -90,7 +89,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if any(is_of_ours(item) for item in items):
         from pytest_kmigrate.plugin.collecting import look_at
 
-        config.stash[_HAS_OURS] = True
         look_at(config, items)
 
 
@@ -185,8 +183,14 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
     """The verdict of every run, and where its folder is."""
     config = terminalreporter.config
-    if not (_HAS_OURS in config.stash or has_begun_runs(config) or is_kept(config)):
+    if not (_has_verdicts(terminalreporter) or has_begun_runs(config) or is_kept(config)):
         return
     from pytest_kmigrate.plugin.summary import summarize
 
     summarize(terminalreporter, is_interrupted=exitstatus == pytest.ExitCode.INTERRUPTED)
+
+
+def _has_verdicts(reporter: pytest.TerminalReporter) -> bool:
+    """Whether a test was judged, in whatever way it asked for our fixtures."""
+    reports = (report for reports in reporter.stats.values() for report in reports)
+    return any(name == OUTCOME for report in reports for name, _ in getattr(report, "user_properties", ()))

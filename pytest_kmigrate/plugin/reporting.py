@@ -9,6 +9,7 @@ from pytest_kmigrate.catalogue.mistakes import advice
 from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplicableError
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.plugin.handing_over import OUTCOME
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -48,7 +49,7 @@ def reported(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, 
         remember_ending(item, _ending(report, error, bug))
     judged = judged_of(item)
     if judged is not None and report.when != "setup":  # a test that failed before verify is judged at its teardown
-        report.user_properties.append(("kmigrate_outcome", judged.outcome.name))
+        report.user_properties.append((OUTCOME, judged.outcome.name))
         report.user_properties.append(("kmigrate_run", str(judged.folder)))
         if met := met_by(item):
             report.user_properties.append(("kmigrate_known", met.described))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.plugin.handing_over import OUTCOME
 from pytest_kmigrate.plugin.identity import has_begun_runs, runs_of_session
 from pytest_kmigrate.plugin.options import is_kept, options_of
 
@@ -56,8 +57,8 @@ def _reported(reporter: pytest.TerminalReporter) -> list[_Row]:
     for reports in reporter.stats.values():
         for report in reports:
             reported = dict(getattr(report, "user_properties", ()))
-            if "kmigrate_outcome" in reported:
-                folder, outcome = reported["kmigrate_run"], reported["kmigrate_outcome"]
+            if OUTCOME in reported:
+                folder, outcome = reported["kmigrate_run"], reported[OUTCOME]
                 reason = reported.get("kmigrate_reason", "")
                 if known := reported.get("kmigrate_known"):
                     outcome, reason = _KNOWN, known
