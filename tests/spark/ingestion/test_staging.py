@@ -40,6 +40,7 @@ def test_a_header_becomes_one_typed_row(spark: SparkSession) -> None:
     rows = staging.good(staging.staged_runs(frame(spark, schemas.FOLDERS, [folder]), _files(spark, "run.json", text)))
 
     reported = {**header, "run_id": "a", "seed": str(2**70), "reproduce": "again", "commit": "1a2b", **folder}
+    reported |= {"watched": None, "software": None}
     reported["started_at"] = dt.datetime(2026, 3, 1, 10)  # noqa: DTZ001  # in the UTC of the session
     assert [row.asDict() for row in rows.collect()] == [{key: reported[key] for key in reported.keys() - {"schema"}}]
 
