@@ -9,8 +9,8 @@ import pytest
 from tests.browser.tab import Tab
 
 VIEWS = (
-    "overview", "requirements", "tests", "flakes", "consistency", "causes", "failures", "logs", "trends", "growth",
-    "nights", "compare", "aside", "environment", "glossary",
+    "overview", "requirements", "tests", "flakes", "consistency", "causes", "chaos", "failures", "logs", "trends",
+    "growth", "code", "nights", "compare", "aside", "environment", "glossary",
 )  # fmt: skip
 LINKS = "[...document.querySelectorAll('.bar nav a')]"
 HEADS = "document.querySelectorAll('#tests thead button')"
