@@ -353,6 +353,6 @@ def test_an_expectation_that_diagnoses_look_for_is_named_by_its_object() -> None
 
 def test_a_check_is_named_by_its_object() -> None:
     """A name in quotes outlives its check: what was judged by it is judged by nothing from then on."""
-    homes = {each.name: Path(inspect.getfile(each.judge)).name for each in all_checkers().values()}
+    homes = {each.name: Path(inspect.getfile(inspect.unwrap(each.judge))).name for each in all_checkers().values()}
     found = Counter(named(path) for path, text in quoted() if text in homes and path.name != homes[text])
     assert found.total() <= MOST_CHECKS_IN_QUOTES, "\n".join(f"{count} {name}" for name, count in found.most_common())

@@ -15,6 +15,7 @@ from pytest_kmigrate.judging.coverage import coverage
 from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.reading import read_header
+from pytest_kmigrate.recording.recorder import write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 from pytest_kmigrate.reports.analyze import analyze
@@ -72,6 +73,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         header = json.loads(file.read_text())
         again = header.pop("reproduce")
         file.write_text(json.dumps({**header, "extra": {"reproduce": again}}))
+        write_manifest(RunFolder(file.parent))
     return made
 
 
@@ -125,7 +127,7 @@ def _evidence(runs: Path) -> Evidence:
             red=(),
             known=frozenset(),
             streams={},
-            moments=frozenset(),
+            facts={},
         )
         for folder in folders
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.distributions import kafka
-from pytest_kmigrate.distributions.agents import byteman_jar, jolokia_jar
+from pytest_kmigrate.distributions.agents import byteman_jar, jacoco_jar, jolokia_jar
 from pytest_kmigrate.distributions.fetch import fetch
 from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.distributions.manifest import Jar, Manifest, sha256_of
@@ -196,8 +196,8 @@ def test_a_folder_that_cannot_be_made_is_told_before_anything_is_downloaded(
 
 @pytest.fixture
 def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Either agent is a tiny jar."""
-    for name in ("jolokia", "byteman"):
+    """Each agent is a tiny jar."""
+    for name in ("jolokia", "byteman", "jacoco"):
         lock = small_manifest_of_one(small_jar(tmp_path / "agents", f"{name}-1.jar"), name)
         monkeypatch.setattr(f"pytest_kmigrate.distributions.agents.{name.upper()}", lock)
 
@@ -241,7 +241,8 @@ def test_fetched_folder_works_without_network(
     monkeypatch.setattr("pytest_kmigrate.distributions.jars.download", lambda *_: pytest.fail("asked the network"))
     found = resolve(str(folder), progress=said.append, archive=False)
     assert (found.digest, found.build) == (release.digest(), "")  # the very jars: it is the release
-    assert [agent(said.append).name for agent in (jolokia_jar, byteman_jar)] == ["jolokia-1.jar", "byteman-1.jar"]
+    found_agents = [agent(said.append).name for agent in (jolokia_jar, byteman_jar, jacoco_jar)]
+    assert found_agents == ["jolokia-1.jar", "byteman-1.jar", "jacoco-1.jar"]
     assert toxiproxy_server(said.append).is_relative_to(tmp_path / "another cache")
     with pytest.raises(WrongUseError, match="empty"):
         fetch("3.9.1", folder, said.append)
@@ -260,5 +261,9 @@ def test_a_fetch_without_toxiproxy_says_so(tmp_path: Path, said: list[str], monk
 
     monkeypatch.setattr("pytest_kmigrate.distributions.fetch.toxiproxy_server", lacking)
     folder = fetch("3.9.1", tmp_path / "to", said.append)
-    assert sorted(path.name for path in (folder / "agents").iterdir()) == ["byteman-1.jar", "jolokia-1.jar"]
+    assert sorted(path.name for path in (folder / "agents").iterdir()) == [
+        "byteman-1.jar",
+        "jacoco-1.jar",
+        "jolokia-1.jar",
+    ]
     assert "without Toxiproxy, which the other machine then needs on PATH: expected a server or Go" in said

@@ -22,6 +22,7 @@ from pytest_kmigrate.model.events.evidence import ExpectationEnded, HarnessTroub
 from pytest_kmigrate.model.events.nodes import NodeReconfigured, ToolRan
 from pytest_kmigrate.model.history import Transaction, Write, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.provider import Instruments
 from pytest_kmigrate.providers.fake import FakeCluster, FakeProvider
 from pytest_kmigrate.recording.hiding import contents_of, require_no_secret
 from pytest_kmigrate.recording.log_digests import GrowingLogs
@@ -128,8 +129,9 @@ class _Told(FakeProvider):
         self.facts = {f"fact {number}": text for number, text in enumerate(planted.every("fact of a provider"))}
 
     @contextmanager
-    def provision(self, *asked: Any, rules: Path | None = None, **more: Any) -> Iterator[FakeCluster]:
+    def provision(self, *asked: Any, instruments: Instruments, **more: Any) -> Iterator[FakeCluster]:
         """A cluster that takes rules, and runs no code."""
+        assert instruments.rules is not None
         with super().provision(*asked, **more) as cluster:
             yield cluster
 
