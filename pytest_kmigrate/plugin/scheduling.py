@@ -43,9 +43,12 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         raise pytest.UsageError(f"{metafunc.definition.nodeid}: {error}") from error
     first, machines = options.shard
     here = [each for each in night.schedules[first - 1 :: machines] if each.document == options.profile]
-    _refuse_none(path, night, options.profile, options.shard)
+    if options.schedules is not None or night.header:
+        _refuse_none(path, night, options.profile)
+    _refuse_shard(path, night, options.shard)
     usual = night.schedules[: mark.kwargs.get(_USUALLY, len(night.schedules))]
-    metafunc.parametrize(FIXTURE, [_param(each, is_usual=each in usual) for each in here], indirect=False)
+    params = [_param(each, is_usual=each in usual) for each in here] or [_none_of(options.profile, path)]
+    metafunc.parametrize(FIXTURE, params, indirect=False)
 
 
 def schedule_of(item: pytest.Item) -> "Schedule | None":
@@ -98,6 +101,11 @@ def _param(schedule: "Schedule", *, is_usual: bool) -> object:
     return pytest.param(schedule, marks=marks, id=schedule.name)
 
 
+def _none_of(profile: str, path: Path) -> object:
+    """A test whose own file is about another document, as of several suites that are called together."""
+    return pytest.param(None, marks=pytest.mark.skip(reason=f"{path} has no schedule of {profile}"), id="none")
+
+
 @cache
 def _read(path: Path) -> "Night":
     from pytest_kmigrate.faults.schedules.reading import read_night  # not at pytest's start
@@ -106,12 +114,15 @@ def _read(path: Path) -> "Night":
     return read_night(path, walkable)
 
 
-def _refuse_none(path: Path, night: "Night", profile: str, shard: tuple[int, int]) -> None:
+def _refuse_none(path: Path, night: "Night", profile: str) -> None:
     documents = sorted({each.document for each in night.schedules})
     if profile not in documents or (night.header and documents != [profile]):
         raise pytest.UsageError(
             f"{path}: expected schedules of --kmigrate-profile {profile}; got some of {', '.join(documents)}"
         )
+
+
+def _refuse_shard(path: Path, night: "Night", shard: tuple[int, int]) -> None:
     if shard[1] > len(night.schedules):
         raise pytest.UsageError(
             f"--kmigrate-shard: expected at most {len(night.schedules)} machines, as {path} has so many lines; "

@@ -61,3 +61,12 @@ def test_a_night_of_another_document_is_refused(pytester: pytest.Pytester, lines
     assert "expected schedules of --kmigrate-profile kip-500; got some of kip-866" in (
         result.stdout.str() + result.stderr.str()
     )
+
+
+def test_a_suite_of_another_document_is_collected_beside_others(pytester: pytest.Pytester) -> None:
+    """Its own file has no line of the profile that all are judged by: its test is skipped, and the others run."""
+    (pytester.path / "none.jsonl").write_text(SHIPPED.read_text(encoding="utf-8"))
+    pytester.makepyfile(TEST)
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs", "--kmigrate-profile=kip-500")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*none.jsonl has no schedule of kip-500*"])
