@@ -3,25 +3,32 @@
 import re
 
 from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
-from pytest_kmigrate.checkers.controllers.znode_changes import held_in
+from pytest_kmigrate.checkers.clients.consumption import longest_time_without_consumption
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in, writes_to
 from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED, all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
-from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
+from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import zookeeper_lag_grows_and_falls_back
+from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, LOG, ZOOKEEPER
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, STILL_NS, is_given_up_at
+from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
 
 _TURNS = (EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED, EventKind.ACTIVE_CONTROLLER)
 _ELECTS_NS = 30_000_000_000  # an ensemble that lost its leader may need several elections
 _OF_BROKERS_THAT_STOP = ("brokers_are_rolled_one_by_one", "partitions_stay_available")
+_TOPICS = "/brokers/topics/"
+_OFFSETS = "__consumer_offsets"
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
 
 
@@ -34,11 +41,8 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     they lead and follow when ZooKeeper has been written.
     """
     wrong = wrong_in(history, verdict)
-    label = wrong.behind(history, "zookeeper") if wrong else None
-    if label is not None:
-        taken = snapshot(history, label)
-        is_lost = taken is not None and _is_lost_at(history, taken.at_ns)
-        return is_lost and wrong is not None and never_written(history, wrong)
+    if wrong is not None:
+        return _is_behind(history, wrong)
     if verdict.is_of(zookeeper_lag_grows_and_falls_back):
         return _is_lost_at(history, history.end_ns)
     if verdict.is_of(lag_is_the_distance):
@@ -53,6 +57,98 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
         verdict,
         lambda event: event.what.name == CLIENTS_SERVED and _is_unserved_at(history, event.at_ns),
     )
+
+
+@diagnosis("kmigrate-7", windows=unwritten)
+def brokers_are_sent_nothing_since(history: History, verdict: Verdict) -> bool:
+    """In HYBRID brokers lack what was changed since, and the topic whose write it was: both are sent after a write.
+
+    If they lack the topic of offsets, the consumers that need it wait for ever.
+    """
+    wrong = wrong_in(history, verdict)
+    if wrong is not None:
+        return _are_not_sent(history, verdict, wrong)
+    if verdict.is_of(longest_time_without_consumption):
+        asked = [image for image in history.images.values() if image.source == BROKERS]
+        has_none = bool(asked) and all(_OFFSETS not in image.topics for image in asked)
+        return has_none and _is_unserved_at(history, history.end_ns)
+    return verdict.is_of(brokers_are_told_of_changes) and were_not_sent(
+        history,
+        verdict,
+        stopped_at=lambda at_ns: _is_unserved_at(history, at_ns),
+        owes=lambda state: _is_owed(history, state.topic, state.last.at_ns),
+    )
+
+
+def _is_behind(history: History, wrong: Wrong) -> bool:
+    """Whether ZooKeeper alone lacks something, and it was never written there."""
+    label = wrong.behind(history, ZOOKEEPER)
+    taken = snapshot(history, label) if label is not None else None
+    if label is None or taken is None or not _is_lost_at(history, taken.at_ns):
+        return False
+    return never_written(history, wrong) and not _is_ahead(history, wrong, label, taken.at_ns)
+
+
+def _is_ahead(history: History, wrong: Wrong, label: str, taken_ns: int) -> bool:
+    """Whether ZooKeeper has a topic that brokers lack, and it is not that they learned of its end before.
+
+    In ZooKeeper mode they learn of it from ZooKeeper; in KRaft mode the log lacks it, too.
+    """
+    brokers = [history.images[each] for each in wrong.lost if history.images[each].source == BROKERS]
+    logs = [image for image in history.images.values() if image.source == LOG]
+    is_hybrid = phase_at(history, taken_ns) == Phase.HYBRID.name
+    return any(
+        _has(history.images[label], each)
+        and not all(_has(image, each) for image in brokers)
+        and (is_hybrid or any(_has(image, each) for image in logs))
+        for each in wrong.places
+        if each[0] in ("topics", "partitions")
+    )
+
+
+def _are_not_sent(history: History, verdict: Verdict, wrong: Wrong) -> bool:
+    """Whether brokers in ZooKeeper mode lack what ZooKeeper lacks, too, or the topic whose write it was."""
+    labels = {history.images[label].source: label for label in verdict.listed("images")}
+    taken = snapshot(history, labels[BROKERS]) if labels.keys() == {ZOOKEEPER, BROKERS} else None
+    if taken is None or not _is_unserved_at(history, taken.at_ns):
+        return False
+    behind, unsent = ({each.place for each in wrong.lost.get(labels[side], ())} for side in (ZOOKEEPER, BROKERS))
+    reported = history.images[labels[BROKERS]]
+    missing = {place for place in wrong.places if _is_of(place, _half_made(history)) and not _has(reported, place)}
+    places = wrong.places | behind | unsent
+    return bool(places) and places <= behind | missing and never_written(history, wrong)
+
+
+def _is_owed(history: History, topic: str, changed_ns: int) -> bool:
+    """Whether a topic was changed while ZooKeeper was not written, and is not there, or by the write that was lost."""
+    is_since = any(each.from_ns <= changed_ns <= each.to_ns for each in unwritten(history))
+    later = [each for each, _ in writes_to(history, _TOPICS + topic) if each.at_ns > changed_ns]
+    return is_since and (not later or topic in _half_made(history))
+
+
+def _half_made(history: History) -> set[str]:
+    """The topics that were made by the transactions whose answer was lost: they checked the version that is sent since.
+
+    The controller had sent brokers nothing of them yet, and fails before it does.
+    """
+    made: set[str] = set()
+    for writer in {name for name in history.logs if name.startswith("controller-")}:
+        sent = {int(version) for version in _CHECK_FAILED.findall(log_of(history, writer))}
+        for each in history.transactions:
+            checked = {write.version for write in each.writes if write.path == MIGRATION and write.operation == "check"}
+            if checked & sent:
+                made |= {write.path.removeprefix(_TOPICS) for write in each.changes if write.path.startswith(_TOPICS)}
+    return {each for each in made if "/" not in each}
+
+
+def _is_of(place: tuple[str, str], topics: set[str]) -> bool:
+    family, key = place
+    return (family == "topics" and key in topics) or (family == "partitions" and key.rpartition("-")[0] in topics)
+
+
+def _has(image: MetadataImage, place: tuple[str, str]) -> bool:
+    family, key = place
+    return key in (image.topics if family == "topics" else image.partitions)
 
 
 def _is_unserved_at(history: History, at_ns: int | None) -> bool:

@@ -9,12 +9,11 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
-from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
-from pytest_kmigrate.checkers.metadata.changes import admissible_states
+from pytest_kmigrate.checkers.metadata.changes import State, admissible_states
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
-from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, settled_images
+from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
@@ -54,6 +53,10 @@ class _Reign:
         """Whether what was acknowledged at this time was this leader's to write."""
         return self.from_ns - _BEFORE_NS <= at_ns <= self.to_ns
 
+    def owes_state(self, state: State) -> bool:
+        """Whether this leader had to send what was changed last."""
+        return self.owes(state.last.at_ns)
+
 
 @diagnosis("kmigrate-35")
 def leader_without_a_session_never_took_over(history: History, verdict: Verdict) -> bool:
@@ -67,7 +70,7 @@ def leader_without_a_session_never_took_over(history: History, verdict: Verdict)
     if not reigns:
         return False
     if verdict.check == brokers_are_told_of_changes.name:
-        return any(_was_not_sent(history, verdict, each) for each in reigns)
+        return any(were_not_sent(history, verdict, stopped_at=each.holds, owes=each.owes_state) for each in reigns)
     if steps := blamed_steps(history, verdict):
         return all(any(_copies_nothing(history, each, step) for each in reigns) for step in steps)
     wrong = wrong_in(history, verdict)
@@ -123,17 +126,6 @@ def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -
     moved = {("partitions", key) for key in _moved(images[behind[0]].partitions, images, behind[0])}
     moved |= {place for place in places if place[0] == "partitions" and place[1].rpartition("-")[0] in made}
     return bool(places) and places <= owed | moved
-
-
-def _was_not_sent(history: History, verdict: Verdict, reign: _Reign) -> bool:
-    """Whether all that brokers were not sent was looked at in this reign, and changed when this leader had to send."""
-    found = verdict.all_known
-    if not found or not all(each.at_ns is not None and reign.holds(each.at_ns) for each in found):
-        return False
-    looked = [each for each in settled_images(history) if each.has(BROKERS) and reign.holds(each.ended_ns)]
-    lost = [each.state for settled in looked for each in looked_for(history, settled.labels[BROKERS]).lost]
-    owed = tuple(f"{state.subject} is " for state in lost if reign.owes(state.last.at_ns))
-    return all(each.expected.startswith(owed) for each in found)
 
 
 def _moved(stale: Mapping[str, Mapping[str, object]], images: Mapping[str, MetadataImage], behind: str) -> set[str]:
