@@ -223,7 +223,7 @@ mutation-score: cure .venv/.developing ## generated defects of Kafka, which shar
 	  --kmigrate-profile $(or $(PROFILE),kip-866) --kmigrate-kafka "$(KAFKA)" --kmigrate-runs $(EXERCISED)/runs || test $$? = 1
 	@$(BIN)/kmigrate analyze $(EXERCISED)/runs --out $(EXERCISED) || { status=$$?; test $$status = 1 || test $$status = 3; }
 	@$(BIN)/python -m pytest_kmigrate.reports.generated.score $(or $(PROFILE),kip-866) "$(KAFKA)" $(SCORED)/seed-$(SEED) \
-	  $(EXERCISED)/tables $(N) $(SEED) $(MINUTES)
+	  $(EXERCISED) $(N) $(SEED) $(MINUTES)
 
 mutants-of-reference: cure .venv/.developing ## defects planted in the reference of KIP-125, each found by its requirement: all, or ONLY="id id"
 	@$(MUTATING) $(ONLY)

@@ -1,5 +1,6 @@
-"""Which tests are tried against a mutant: the cheapest of those whose runs executed its line, by the tables."""
+"""Which tests are tried against a mutant: the cheapest of those whose runs executed the instruction that it changes."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,22 +10,25 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from pytest_kmigrate.catalogue import known_bug
-from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
+from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.recording.run_folder import RunFolder
 
 MOST_TESTS = 3
 _ATTEMPTS = ("folder", "test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")
 _VERDICTS = ("folder", "check", "outcome", "known_bugs")
-_LINES = ("profile", "kafka", "class", "line", "tests")
+
+Places = Mapping[tuple[str, str], frozenset[int]]
+"""By name and sum of a class file: the probes that a test has passed in it."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Which tests execute which line, and what a run of each costs."""
+    """Which tests execute which code, and what a run of each costs."""
 
-    tests: Mapping[tuple[str, int], frozenset[str]]
-    """By class and line."""
+    executed: Mapping[str, Places]
+    """By test."""
     costs_ms: Mapping[str, float]
     """Of the tests that can notice a mutant: none of their runs without one is red."""
     excused: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
@@ -39,27 +43,37 @@ class Coverage:
         departing = {(check, bug) for check, bug in of_all if known_bug(bug).class_ != "defect"}
         return self.excused.get(test, frozenset()) | departing
 
-    def tests_for(self, mutant: GeneratedMutant) -> list[str]:
-        """The cheapest tests that execute its line, at most ``MOST_TESTS``; none if no test does."""
-        executing = self.tests.get((mutant.class_name, mutant.line), frozenset()) & self.costs_ms.keys()
+    def tests_for(self, class_name: str, instruction: InstructionProbes) -> list[str]:
+        """The cheapest tests that execute an instruction, at most ``MOST_TESTS``; none if no test does."""
+        file, probes = (class_name, instruction.class_id), frozenset(instruction.probes)
+        executing = [test for test in self.costs_ms if probes & self.executed.get(test, {}).get(file, frozenset())]
         return sorted(executing, key=lambda test: (self.costs_ms[test], test))[:MOST_TESTS]
 
+    def other_files(self, class_name: str, class_id: str) -> Sequence[str]:
+        """The sums of the class files that what was executed of a class is of, if this one is none of them."""
+        sums = {each_id for places in self.executed.values() for name, each_id in places if name == class_name}
+        return () if class_id in sums else sorted(sums)
 
-def coverage_in(tables: Path, profile: str, kafka: str) -> Coverage:
-    """What an analysis of runs with ``--kmigrate-exercise`` found; WrongUseError if it has none of these."""
-    lines = [row for row in _rows(tables, "exercised", _LINES) if (row["profile"], row["kafka"]) == (profile, kafka)]
-    if not any(row["tests"] for row in lines):
-        raise WrongUseError(
-            f"{tables}: expected executed lines of Kafka {kafka} by {profile}, got none; run tests with "
-            "--kmigrate-exercise, then `kmigrate analyze`"
-        )
-    tests: dict[tuple[str, int], frozenset[str]] = {}
-    for row in lines:
-        place = (row["class"], row["line"])
-        tests[place] = tests.get(place, frozenset()) | frozenset(row["tests"])
+
+def coverage_in(exercised: Path, profile: str, kafka: str) -> Coverage:
+    """What runs with ``--kmigrate-exercise`` executed; WrongUseError if there are none of these.
+
+    ``exercised`` has the run folders in ``runs``, and what `kmigrate analyze` made of them in ``tables``.
+    """
+    tables = exercised / "tables"
     attempts = [
         row for row in _rows(tables, "attempts", _ATTEMPTS) if (row["profile"], row["kafka"]) == (profile, kafka)
     ]
+    executed: dict[str, dict[tuple[str, str], frozenset[int]]] = {}
+    for row in attempts:
+        places = executed.setdefault(row["test_id"], {})
+        for file, probes in _executed_in(exercised / "runs" / row["folder"]).items():
+            places[file] = places.get(file, frozenset()) | probes
+    if not any(executed.values()):
+        raise WrongUseError(
+            f"{exercised}: expected runs of Kafka {kafka} by {profile} that recorded what they execute, got none; run "
+            "tests with --kmigrate-exercise --kmigrate-runs runs, then `kmigrate analyze runs --out .` there"
+        )
     red = {row["test_id"] for row in attempts if row["outcome"] == Outcome.VIOLATES.name and not row["known_bugs"]}
     took: dict[str, list[float]] = {}
     for row in attempts:
@@ -71,7 +85,18 @@ def coverage_in(tables: Path, profile: str, kafka: str) -> Coverage:
         if row["folder"] in test_of and row["outcome"] == Outcome.VIOLATES.name:
             test = test_of[row["folder"]]
             excused[test] = excused.get(test, frozenset()) | {(row["check"], bug) for bug in row["known_bugs"]}
-    return Coverage(tests, {test: median(each) for test, each in took.items()}, excused)
+    return Coverage(executed, {test: median(each) for test, each in took.items()}, excused)
+
+
+def _executed_in(folder: Path) -> Places:
+    """What a run executed; nothing if it recorded none, or is not there any more."""
+    file = RunFolder(folder).exercise
+    places: dict[tuple[str, str], frozenset[int]] = {}
+    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+        row = json.loads(line)
+        of = (row["class_name"], row["class_id"])
+        places[of] = places.get(of, frozenset()) | frozenset(row["executed"])
+    return places
 
 
 def _rows(tables: Path, name: str, columns: Sequence[str]) -> list[dict[str, Any]]:

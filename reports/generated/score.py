@@ -1,11 +1,11 @@
 """The mutation score of a suite: which share of generated defects of Kafka it notices.
 
-Run as ``python -m pytest_kmigrate.reports.generated.score PROFILE KAFKA RUNS TABLES COUNT SEED [MINUTES]``. RUNS gets
-``sample.jsonl`` (what was drawn), a folder for each mutant with its runs, ``results.jsonl`` (a line per test of a
-mutant) and ``score.md``. Called again with the same seed it goes on where it was; a mutant that a test has noticed is
-not tried by another one. After MINUTES no further test is begun. ``equivalent.toml`` in the document's folder names
-mutants that change nothing, each with the reason. Exit status 0 when all of the sample was tried, 1 if not all was, 2
-for wrong use.
+Run as ``python -m pytest_kmigrate.reports.generated.score PROFILE KAFKA SCORED EXERCISED COUNT SEED [MINUTES]``. SCORED
+gets ``sample.jsonl`` (what was drawn), a folder for each mutant with its runs, ``results.jsonl`` (a line per test of a
+mutant) and ``score.md``. EXERCISED has runs with ``--kmigrate-exercise`` in ``runs``, and their ``tables``.
+Called again with the same seed it goes on where it was; a mutant that a test has noticed is not tried by another one.
+After MINUTES no further test is begun. ``equivalent.toml`` of the document names mutants that change nothing, each with
+the reason. Exit status 0 when all of the sample was tried, 1 if not all was, 2 for wrong use.
 """
 
 import json
@@ -22,6 +22,7 @@ from rich.console import Console
 
 from pytest_kmigrate.catalogue.code import code_of
 from pytest_kmigrate.distributions.distribution import Distribution
+from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes, probes_of_instructions
 from pytest_kmigrate.distributions.java_tools.mutants import (
     TAKEN,
     GeneratedMutant,
@@ -35,12 +36,13 @@ from pytest_kmigrate.reports.fates import judged_in
 from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
 from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible
 from pytest_kmigrate.reports.generated.equivalent import equivalents
+from pytest_kmigrate.reports.generated.files import RESULTS, SAMPLE, read_sample, read_trials, write_sample
 from pytest_kmigrate.reports.generated.pages import page
 from pytest_kmigrate.reports.generated.trials import Fate, Trial, Without, trial_of
 from pytest_kmigrate.reports.planted import red_anyway
 from pytest_kmigrate.reports.suite_tests import command_of, ended_by_mistake, run_test
 
-SAMPLE, RESULTS, SCORE = "sample.jsonl", "results.jsonl", "score.md"
+SCORE = "score.md"
 
 
 @dataclass(frozen=True)
@@ -64,26 +66,39 @@ class Sample:
         """Those drawn, as the folder has them; drawn now if it has none. WrongUseError for those of another seed."""
         file, drawn_by = self.runs / SAMPLE, {"kafka": self.kafka, "count": self.count, "seed": self.seed}
         if file.is_file():
-            first, *rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+            first, mutants = read_sample(file)
             if first != drawn_by:
                 raise WrongUseError(f"{file}: expected a sample of {drawn_by}, got one of {first}; name another folder")
-            return [GeneratedMutant(**row) for row in rows]
+            return mutants
         patterns = [each.id for each in code_of(self.profile)]
         sensible = [each for each in generated_mutants(self.distribution, patterns, _say) if is_sensible(each)]
         if not sensible:
             raise WrongUseError(f"{self.profile}: expected classes of Kafka {self.kafka} to mutate, got none of them")
         chosen = drawn(sensible, self.count, self.seed)
-        self.runs.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(f"{json.dumps(each)}\n" for each in (drawn_by, *map(asdict, chosen))), encoding="utf-8")
+        write_sample(file, drawn_by, chosen)
         return chosen
+
+    @cached_property
+    def instructions(self) -> Mapping[str, InstructionProbes]:
+        """By id of the mutant, what shows that the instruction that it changes was executed.
+
+        WrongUseError if what was executed is of other class files: their probes are elsewhere.
+        """
+        places = [(each.class_name, each.method, each.instruction) for each in self.mutants]
+        probes = probes_of_instructions(self.distribution, places, _say)
+        for mutant, each in zip(self.mutants, probes, strict=True):
+            if other := self.coverage.other_files(mutant.class_name, each.class_id):
+                raise WrongUseError(
+                    f"{mutant.class_name}: expected what was executed of the class file {each.class_id} of Kafka "
+                    f"{self.kafka}, got that of {', '.join(other)}; run the tests with --kmigrate-exercise against it"
+                )
+        return dict(zip((each.id for each in self.mutants), probes, strict=True))
 
     @property
     def trials(self) -> list[Trial]:
         """What has been tried so far, each run by its verdicts as they are now."""
         file = self.runs / RESULTS
-        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-        rows = [json.loads(line) for line in lines]
-        return [self._again(Trial(**{**row, "fate": Fate(row["fate"])})) for row in rows]
+        return [self._again(each) for each in read_trials(file)] if file.is_file() else []
 
     def _again(self, trial: Trial) -> Trial:
         runs = self._runs(trial.mutant, trial.test)
@@ -119,7 +134,7 @@ class Sample:
                 yield Trial(mutant.id, "", Fate.EQUIVALENT, seen=reason)
             return
         done = {each.test for each in before}
-        tests = self.coverage.tests_for(mutant)
+        tests = self.coverage.tests_for(mutant.class_name, self.instructions[mutant.id])
         is_over = any(each.fate is Fate.KILLED or not each.test for each in before)
         if is_over or (before and done >= set(tests)):
             return
@@ -167,13 +182,13 @@ def _say(sentence: str) -> None:
     Console(stderr=True, markup=False, soft_wrap=True).print(sentence)
 
 
-def main(profile: str, kafka: str, runs: str, tables: str, count: str, seed: str, minutes: str = "") -> int:  # noqa: PLR0917 - words of a command line
+def main(profile: str, kafka: str, scored: str, exercised: str, count: str, seed: str, minutes: str = "") -> int:  # noqa: PLR0917 - words of a command line
     """Try a sample and publish its score."""
-    folder = Path(runs)
+    folder = Path(scored)
     try:
         drawn_by = _whole("N", count), _whole("SEED", seed)
         within_s = 60.0 * _whole("MINUTES", minutes) if minutes else float("inf")
-        sample = Sample(profile, kafka, folder, *drawn_by, coverage_in(Path(tables), profile, kafka))
+        sample = Sample(profile, kafka, folder, *drawn_by, coverage_in(Path(exercised), profile, kafka))
         is_whole = sample.carry_out(equivalents(profile, kafka), within_s)
     except KmigrateError as error:
         return ended_by_mistake(error)

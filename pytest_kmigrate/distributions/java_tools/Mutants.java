@@ -50,13 +50,18 @@ public final class Mutants {
     }
 
     private static void list(GregorMutater mutater, String name) {
-        int place = 0;
+        int number = 0;
         for (MutationDetails each : mutater.findMutations(ClassName.fromString(name))) {
-            OUT.println(String.join("\t", name, "" + place++, each.getMethod(),
-                each.getId().getLocation().getMethodDesc(), "" + each.getLineNumber(),
+            OUT.println(String.join("\t", name, "" + number++, each.getMethod(),
+                each.getId().getLocation().getMethodDesc(), "" + each.getLineNumber(), place(each),
                 each.getMutator().substring(each.getMutator().lastIndexOf('.') + 1),
                 each.getDescription().replaceAll("\\s+", " ")));
         }
+    }
+
+    /** Of the changed instruction in its method, from 0; PIT counts from 1. */
+    private static String place(MutationDetails mutant) {
+        return "" + (mutant.getFirstIndex() - 1);
     }
 
     private static void write(GregorMutater mutater, String[] asked, String[] jars, Path folder) throws Exception {

@@ -28,6 +28,8 @@ class GeneratedMutant:
     """Which kind of change, by PIT's name: ``NegateConditionalsMutator``."""
     change: str
     """What was changed, in PIT's words."""
+    instruction: int
+    """Where the change is: the place of the first changed instruction in the method, as ASM's tree lists it, from 0."""
 
     @property
     def id(self) -> str:
@@ -55,5 +57,5 @@ def _places(distribution: Distribution) -> str:
 
 def _parsed(lines: Iterable[str]) -> Iterator[GeneratedMutant]:
     for line in lines:
-        name, place, method, descriptor, number, mutator, change = line.split("\t")
-        yield GeneratedMutant(name, int(place), method + descriptor, int(number), mutator, change)
+        name, place, method, descriptor, number, instruction, mutator, change = line.split("\t")
+        yield GeneratedMutant(name, int(place), method + descriptor, int(number), mutator, change, int(instruction))

@@ -1,13 +1,19 @@
 """Programs in Java that this machine builds."""
 
 import shutil
+import subprocess
+import zipfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.distributions.java_tools import building
 from pytest_kmigrate.distributions.java_tools.building import agent_jar
-from pytest_kmigrate.distributions.java_tools.lines import CodeLine, _parsed
+from pytest_kmigrate.distributions.java_tools.lines import CodeLine, _parsed, code_lines, probes_of_instructions
+from pytest_kmigrate.distributions.java_tools.mutants import generated_mutants
 from pytest_kmigrate.model.errors import EnvironmentLackError
 
 
@@ -37,8 +43,6 @@ def test_lines_are_read_as_they_are_written() -> None:
 @pytest.mark.skipif(shutil.which("javac") is None, reason="there is no JDK here")
 def test_a_planter_is_built_as_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once: the second call finds it."""
-    import zipfile  # noqa: PLC0415 - only here
-
     monkeypatch.setenv("KMIGRATE_CACHE", str(tmp_path))
     said: list[str] = []
     jar = agent_jar("MutantPlanter", said.append)
@@ -47,3 +51,35 @@ def test_a_planter_is_built_as_an_agent(tmp_path: Path, monkeypatch: pytest.Monk
         assert "MutantPlanter.class" in archive.namelist()
     assert agent_jar("MutantPlanter", said.append) == jar
     assert len(said) == 1
+
+
+GUARDED = """package org.acme;
+class Guarded {
+    static int read(int n) {
+        try { return Integer.parseInt("" + n); } catch (RuntimeException e) { return e.getMessage() == null ? 1 : 2; }
+    }
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("javac") is None, reason="there is no JDK here")
+def test_what_runs_after_an_exception_only_is_not_shown_by_its_line(tmp_path: Path) -> None:
+    """Both ways are one line of source: a mutant behind the exception has probes of its own.
+
+    PIT and JaCoCo number the instructions of a method alike: the line of each is the one that PIT names.
+    """
+    (tmp_path / "Guarded.java").write_text(GUARDED)
+    subprocess.run(["javac", "-d", str(tmp_path), str(tmp_path / "Guarded.java")], check=True)
+    with zipfile.ZipFile(tmp_path / "guarded.jar", "w") as jar:
+        jar.write(tmp_path / "org" / "acme" / "Guarded.class", "org/acme/Guarded.class")
+    build = SimpleNamespace(jars=(tmp_path / "guarded.jar",), version="test", digest="guarded-1")
+    distribution = cast("Distribution", build)
+    mutants = {each.mutator: each for each in generated_mutants(distribution, ["org.acme.*"], print)}
+    places = [("org.acme.Guarded", each.method, each.instruction) for each in mutants.values()]
+    found = dict(zip(mutants, probes_of_instructions(distribution, places, print), strict=True))
+    (line,) = [each for each in code_lines(distribution, ["org.acme.*"], print) if each.method.startswith("read")]
+    assert {each.line for each in found.values()} == {line.line} == {4}
+    assert {each.class_id for each in found.values()} == {line.class_id}
+    behind = set(found["NegateConditionalsMutator"].probes)
+    assert behind < set(line.probes) - {min(line.probes)}

@@ -12,7 +12,7 @@ def mutant(
     class_name: str = "org.acme.A", place: int = 0, method: str = "poll()V", change: str = "x"
 ) -> GeneratedMutant:
     """One of a class."""
-    return GeneratedMutant(class_name, place, method, 10 + place, "NegateConditionalsMutator", change)
+    return GeneratedMutant(class_name, place, method, 10 + place, "NegateConditionalsMutator", change, place)
 
 
 MANY = [mutant("org.acme.A", place) for place in range(60)] + [mutant("org.acme.B", place) for place in range(30)]

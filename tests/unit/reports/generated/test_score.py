@@ -9,15 +9,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes
 from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.generated import score
 from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
-from pytest_kmigrate.reports.generated.score import RESULTS, SAMPLE, Sample
+from pytest_kmigrate.reports.generated.files import RESULTS, SAMPLE
+from pytest_kmigrate.reports.generated.score import Sample
 from pytest_kmigrate.reports.generated.trials import Fate, Trial, fate_of
 
 SLOW, FAST, RED = (f"pytest_kmigrate.suites.kip_866.test_a::test_{name}" for name in ("slow", "fast", "red"))
-A, B, REFUSED, NEVER = (GeneratedMutant("org.acme.A", n, "poll()V", n, "M", "x|y") for n in range(4))
+A, B, REFUSED, NEVER = (GeneratedMutant("org.acme.A", n, "poll()V", n, "M", "x|y", n) for n in range(4))
 
 
 def attempt(test: str, outcome: str = "CONFORMS", took_ms: float = 9.0, bugs: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -26,34 +28,54 @@ def attempt(test: str, outcome: str = "CONFORMS", took_ms: float = 9.0, bugs: tu
     return {**of, "outcome": outcome, "known_bugs": list(bugs), "duration_ms": took_ms}
 
 
-def written(tables: Path, lines: dict[int, list[str]]) -> Path:
-    """Tables of an analysis, with the tests that execute each line of a class."""
-    line = {"profile": "kip-866", "kafka": "3.9.1", "class": "org.acme.A"}
+def shown_by(*probes: int) -> InstructionProbes:
+    """An instruction of the class file that was executed."""
+    return InstructionProbes("1f", 7, probes)
+
+
+def written(exercised: Path, passed: dict[str, list[int]]) -> Path:
+    """An analysis of runs, each of which passed these probes of a class."""
     attempts = [attempt(SLOW, took_ms=90), attempt(FAST, "VIOLATES", 20, ("KAFKA-1",)), attempt(RED, "VIOLATES", 1)]
-    rows = {"exercised": [{**line, "line": n, "tests": tests} for n, tests in lines.items()], "attempts": attempts}
+    rows = {"attempts": attempts}
     rows["verdicts"] = [
         {"folder": f"run of {FAST}", "check": "c", "outcome": outcome, "known_bugs": [bug]}
         for outcome, bug in (("VIOLATES", "KAFKA-1"), ("CONFORMS", "KAFKA-2"))
     ]
     for name, mine in rows.items():
-        (tables / name).mkdir(parents=True)
-        pq.write_table(pa.Table.from_pylist(mine), tables / name / "part.parquet")
-    return tables
+        (exercised / "tables" / name).mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist(mine), exercised / "tables" / name / "part.parquet")
+    for test, probes in passed.items():
+        file = exercised / "runs" / f"run of {test}" / "exercise" / "exercise.jsonl"
+        file.parent.mkdir(parents=True)
+        line = {"class_name": "org.acme.A", "class_id": "1f", "node": "broker-0"}
+        file.write_text("".join(f"{json.dumps({**line, 'executed': [probe]})}\n" for probe in probes))
+    return exercised
 
 
 def test_the_cheapest_tests_that_are_green_without_it_are_tried(tmp_path: Path) -> None:
     """A test that is red anyway shows nothing of a mutant."""
-    coverage = coverage_in(written(tmp_path, {0: [SLOW, RED, FAST], 1: [RED], 2: []}), "kip-866", "3.9.1")
-    assert coverage.tests_for(A) == [FAST, SLOW]
-    assert coverage.tests_for(B) == []
-    assert coverage.tests_for(NEVER) == []
+    passed = {SLOW: [0, 4], RED: [0, 1], FAST: [4]}
+    coverage = coverage_in(written(tmp_path, passed), "kip-866", "3.9.1")
+    assert coverage.tests_for("org.acme.A", shown_by(4)) == [FAST, SLOW]
+    assert coverage.tests_for("org.acme.A", shown_by(0)) == [SLOW]
+    assert coverage.tests_for("org.acme.A", shown_by(1)) == []
+    assert coverage.tests_for("org.acme.A", shown_by(2)) == []
     assert coverage.excused == {FAST: {("c", "KAFKA-1")}}
 
 
+def test_what_was_executed_of_another_class_file_is_of_no_use(tmp_path: Path) -> None:
+    """Its probes are elsewhere; a class that no run executed has none at all."""
+    coverage = coverage_in(written(tmp_path, {SLOW: [4]}), "kip-866", "3.9.1")
+    assert coverage.tests_for("org.acme.A", InstructionProbes("2f", 7, (4,))) == []
+    assert coverage.other_files("org.acme.A", "2f") == ["1f"]
+    assert coverage.other_files("org.acme.A", "1f") == ()
+    assert coverage.other_files("org.acme.B", "2f") == []
+
+
 @pytest.mark.parametrize(("kafka", "folder"), [("3.8.1", ""), ("3.9.1", "elsewhere")])
-def test_tables_without_executed_lines_are_wrong_use(tmp_path: Path, kafka: str, folder: str) -> None:
+def test_tables_without_executed_code_are_wrong_use(tmp_path: Path, kafka: str, folder: str) -> None:
     """The sentence names what makes them."""
-    written(tmp_path, {0: [SLOW]})
+    written(tmp_path, {SLOW: [0]})
     with pytest.raises(WrongUseError, match="kmigrate analyze"):
         coverage_in(tmp_path / folder, "kip-866", kafka)
 
@@ -61,7 +83,8 @@ def test_tables_without_executed_lines_are_wrong_use(tmp_path: Path, kafka: str,
 @pytest.fixture
 def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sample:
     """Four mutants: one that the second test kills, one that survives, one that no JVM takes, one never executed."""
-    coverage = Coverage({("org.acme.A", line): frozenset({FAST, SLOW}) for line in (0, 1, 2)}, {FAST: 1.0, SLOW: 2.0})
+    places = {("org.acme.A", "1f"): frozenset({0, 1, 2})}
+    coverage = Coverage({FAST: places, SLOW: places}, {FAST: 1.0, SLOW: 2.0})
     made = Sample("kip-866", "3.9.1", tmp_path, 4, 1, coverage)
     monkeypatch.setitem(vars(made), "distribution", None)
     monkeypatch.setattr(score, "generated_mutants", lambda *_: [A, B, REFUSED, NEVER])
@@ -70,6 +93,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sample:
         "VerifyError" if mutant == REFUSED else "taken"
     )
     monkeypatch.setattr(score, "write_class_file", answer)
+    monkeypatch.setattr(score, "probes_of_instructions", lambda *_: [shown_by(n) for n in range(4)])
     return made
 
 
@@ -142,3 +166,28 @@ def test_a_sample_of_another_seed_is_refused(sample: Sample, tried: list[tuple[s
         other.carry_out({})
     assert len((sample.runs / RESULTS).read_text().splitlines()) == 5
     assert json.loads((sample.runs / SAMPLE).read_text().splitlines()[0])["seed"] == 1
+
+
+def test_runs_of_another_build_are_refused_by_the_sum_of_the_class_file(
+    sample: Sample, tried: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which test executes a mutant could only be guessed."""
+    monkeypatch.setattr(score, "probes_of_instructions", lambda *_: [InstructionProbes("2f", 7, (0,))] * 4)
+    with pytest.raises(WrongUseError, match=r"org\.acme\.A: expected .* class file 2f of Kafka 3\.9\.1, got .* 1f;"):
+        sample.carry_out({})
+    assert tried == []
+
+
+@pytest.mark.parametrize("name", [SAMPLE, RESULTS])
+@pytest.mark.parametrize("line", ["{", "[]", '{"mutant": "m"}'])
+def test_a_file_that_is_none_of_ours_is_wrong_use(
+    sample: Sample, tried: list[tuple[str, str]], name: str, line: str
+) -> None:
+    """Such as one of an earlier release, or a line that was written in part."""
+    sample.carry_out({})
+    with (sample.runs / name).open("a") as file:
+        file.write(line)
+    again = Sample(sample.profile, sample.kafka, sample.runs, sample.count, sample.seed, sample.coverage)
+    vars(again)["distribution"] = None
+    with pytest.raises(WrongUseError, match=rf"{name}:\d+: expected an object with .*, got "):
+        again.carry_out({})
