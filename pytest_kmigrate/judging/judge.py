@@ -196,12 +196,19 @@ AT_THE_END: Sequence[Step] = (of_an_operator, of_an_early_end)
 """Those of judging a run by its own document."""
 
 
+def read_to_judge(folder: RunFolder) -> History:
+    """Read a run folder, with what its document says of nodes that end themselves by design."""
+    history = read_history(folder)
+    by_design = document(history.header.profile).dies_by_design
+    return replace(history, dies_by_design=by_design) if by_design else history
+
+
 def judge_folder(folder: RunFolder) -> Judgement:
     """Judge a run folder, which is read once, and (re)write its ``verdicts.jsonl``.
 
     Nothing conforms by evidence that does not fit together.
     """
-    history = read_history(folder)
+    history = read_to_judge(folder)
     verdicts = fitted(judged(history), disagreements(folder, history))
     write_verdicts(folder, verdicts)
     return Judgement(history.header, verdicts)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.documents import document, documents
 from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
-from pytest_kmigrate.judging.judge import judge, judged, unfinished
+from pytest_kmigrate.judging.judge import judge, judged, read_to_judge, unfinished
 from pytest_kmigrate.model.checks import by_name
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import WrongUseError
@@ -15,7 +15,6 @@ from pytest_kmigrate.model.events.evidence import ChecksRequested
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict, merged
 from pytest_kmigrate.recording.disagreement import Disagreement
-from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 
 
@@ -45,7 +44,7 @@ def evidence_by(of: Document, history: History, found: Sequence[Disagreement] = 
 
 def evidence_in(folder: RunFolder, of: Document) -> list[Verdict]:
     """The same of a run folder."""
-    history = read_history(folder)
+    history = read_to_judge(folder)
     return evidence_by(of, history, disagreements(folder, history))
 
 

@@ -8,11 +8,11 @@ from itertools import zip_longest
 from pathlib import Path
 
 from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
-from pytest_kmigrate.judging.judge import Judgement
+from pytest_kmigrate.judging.judge import Judgement, read_to_judge
 from pytest_kmigrate.judging.other_documents import judged_as, judging
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict
-from pytest_kmigrate.recording.reading import read_history, verify_manifest
+from pytest_kmigrate.recording.reading import verify_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.seals import recorded_seals
 from pytest_kmigrate.recording.verdicts import as_json, has_outcomes_by_requirement, stored_verdicts
@@ -50,7 +50,7 @@ def judge_again(path: Path, profile: str | None = None, *, has_reports: bool = T
     """
     folder = RunFolder(path)
     is_complete = folder.manifest.is_file()
-    history = read_history(folder)
+    history = read_to_judge(folder)
     own = history.header.profile
     by = judging(profile or own, own)
     if is_complete:

@@ -14,6 +14,13 @@ from pytest_kmigrate.model.verdict import Verdict
 P = ParamSpec("P")
 
 
+class Cause(enum.Enum):
+    """What makes a run doubtful, where a check judges the same: known to the check, the doubt is known, too."""
+
+    DEATH = "a node ended unexpectedly"
+    READING_BACK = "the records could not be read back"
+
+
 @dataclass(frozen=True)
 class Check:
     """What ``verify`` is given: the name of a checker and its arguments, which survive JSON."""
@@ -38,8 +45,8 @@ class Checker(Generic[P]):
     """What reports call its violation, where they list it beside the anomalies of client operations."""
     needs: Needs = frozenset()
     """What the provider of a run must be able to do for its evidence to be there."""
-    doubt: str = ""
-    """The doubt about a run (``Doubt.of``) that comes of the same thing: known here, it is known there."""
+    doubt: Cause | None = None
+    """The doubt about a run that comes of the same thing: known here, it is known there."""
     ends_test: bool = False
     """Whether a test ends by what it judges, before it has asked for any check."""
     where: Mapping[str, Callable[[History], bool]] = field(default_factory=dict)
@@ -82,7 +89,7 @@ def checker(
     in_every_run: Callable[[History], bool] | None = None,
     anomaly: str = "",
     needs: Iterable[Capability] = (),
-    doubt: str = "",
+    doubt: Cause | None = None,
     ends_test: bool = False,
 ) -> Callable[[Callable[Concatenate[History, P], Verdict]], Checker[P]]:
     """Declare a function of a History to be a checker; the function's docstring says what it claims."""

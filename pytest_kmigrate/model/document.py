@@ -249,6 +249,8 @@ class Document:
 
     None: from scratch.
     """
+    dies_by_design: Sequence[str] = ()
+    """What a node says last that ends itself as the document means it to, if a fault keeps it from its task."""
     crash_points: Mapping[CrashPoint, Role] = field(default_factory=dict)
     """Places in Kafka's code that schedules name, and the role of the nodes that come there."""
     acts: Sequence[str] = ()

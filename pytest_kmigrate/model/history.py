@@ -235,6 +235,8 @@ class History:
     """What ZooKeeper logged since the run began, by zxid, without what the harness itself wrote."""
     logs: Mapping[str, str] = field(default_factory=dict)
     """What each node logged in all its lives, by its name; read from the folder when it is looked up."""
+    dies_by_design: Sequence[str] = ()
+    """What a node says last that ends itself as the run's document means it to; ``Document`` has it."""
 
     @cached_property
     def end_ns(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypedDict, cast
 
 FAMILIES = (
     "topics",
@@ -18,6 +19,87 @@ FAMILIES = (
 
 NO_BROKER = -1
 """Whose block of producer ids it is where a KRaft controller wrote it to ZooKeeper, or copied such a one."""
+
+
+class RecordedMigrationState(TypedDict, total=False):
+    """A ZK_MIGRATION_STATE_RECORD, with how much metadata per type came before it in no transaction."""
+
+    offset: int
+    number: int
+    outside: Mapping[str, int]
+
+
+class Transaction(TypedDict, total=False):
+    """What a record did to a transaction: ``begin``, ``end`` (with its metadata per type), or ``abort``."""
+
+    offset: int
+    event: str
+    name: str
+    copied: Mapping[str, int]
+
+
+class HeldBack(TypedDict):
+    """Topics in a transaction: the offsets of the first one and of what ended or aborted it."""
+
+    first: int
+    until: int
+    event: str
+
+
+class RegisteredBroker(TypedDict):
+    """A broker as it is registered in the log, by the record at ``offset``."""
+
+    is_migrating_zk_broker: bool
+    fenced: bool
+    epoch: int
+    offset: int
+
+
+class OfLog(TypedDict, total=False):
+    """What an image of a metadata log has beside the metadata; the keys as the run folder has them."""
+
+    migration_states: Sequence[RecordedMigrationState]
+    transactions: Sequence[Transaction]
+    topics_held_back: Sequence[HeldBack]
+    brokers: Mapping[str, RegisteredBroker]
+    """By the id of the broker."""
+    announced: Sequence[Mapping[str, Any]]
+    """Records {offset, type, version, data} of features, registrations, their changes, and migration states."""
+    begins_with_snapshot: bool
+    unplaced: Sequence[str]
+    """Changes to what does not exist, and topics that exist already, in words; a log that is right has none."""
+    producer_ids_by: int | None
+    record_counts: Mapping[str, int]
+    discarded_record_counts: Mapping[str, int]
+    """Those in transactions that were aborted or never ended."""
+    in_transaction: bool
+    last_offset: int
+
+
+class OfZooKeeper(TypedDict, total=False):
+    """What an image of ZooKeeper has beside the metadata."""
+
+    unread: Sequence[str]
+    """Znodes whose content is not what it should be, by path."""
+    delete_topics: Sequence[str]
+    reassign_partitions: Mapping[str, Any] | None
+    brokers: Sequence[int]
+    config_changes: Sequence[str]
+    controller: Mapping[str, Any] | None
+    controller_epoch: int | None
+    migration: Mapping[str, Any] | None
+    cluster_id: str | None
+    producer_ids_end: int | None
+    """The first id after the last block; None if no block was given."""
+
+
+class OfBrokers(TypedDict, total=False):
+    """What an image of the brokers' answers has beside the metadata."""
+
+    silent_brokers: Sequence[int]
+    """The brokers that did not report their own configs."""
+    unanswered: Mapping[str, list[str]]
+    """Per family the brokers that did not answer about it: what they hold of it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -51,32 +133,27 @@ class MetadataImage:
     delegation_tokens: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     producer_ids: Mapping[str, int] = field(default_factory=dict)
     features: Mapping[str, int] = field(default_factory=dict)
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: OfLog | OfZooKeeper | OfBrokers = field(default_factory=OfLog)
+    """What only this source reports; read it by ``of_log``, ``of_zookeeper`` or ``of_brokers``."""
     read_from: Sequence[Mapping[str, object]] = field(default=(), compare=False, repr=False)
     """The records or znodes that say so, without secrets; a run folder keeps them beside the image, for who looks."""
 
     @property
+    def of_log(self) -> OfLog:
+        """What the metadata log reports beside the metadata; an image of another source has none of the keys."""
+        return cast("OfLog", self.extra)
+
+    @property
+    def of_zookeeper(self) -> OfZooKeeper:
+        """What ZooKeeper reports beside the metadata."""
+        return cast("OfZooKeeper", self.extra)
+
+    @property
+    def of_brokers(self) -> OfBrokers:
+        """What brokers report beside the metadata."""
+        return cast("OfBrokers", self.extra)
+
+    @property
     def silent(self) -> frozenset[str]:
         """Brokers, as keys of ``configs``, that did not report their own ones: it may be anything."""
-        reported = self.extra.get("silent_brokers")
-        return frozenset(f"broker:{each}" for each in reported) if isinstance(reported, list) else frozenset()
-
-    @property
-    def unanswered(self) -> Mapping[str, list[str]]:
-        """Per family the brokers that did not answer about it: what they hold of it is unknown."""
-        reported = self.extra.get("unanswered")
-        return reported if isinstance(reported, Mapping) else {}
-
-    @property
-    def unplaced(self) -> list[str]:
-        """Changes in a metadata log to what does not exist, and topics in it that existed already, in words."""
-        return _texts(self.extra.get("unplaced"))
-
-    @property
-    def unread(self) -> list[str]:
-        """Znodes whose content is not what it should be, by path."""
-        return _texts(self.extra.get("unread"))
-
-
-def _texts(value: object) -> list[str]:
-    return [str(each) for each in value] if isinstance(value, list | tuple) else []
+        return frozenset(f"broker:{each}" for each in self.of_brokers.get("silent_brokers", ()))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.image import MetadataImage, OfBrokers
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role
@@ -75,7 +75,7 @@ def image_of_brokers(cluster: Cluster) -> MetadataImage:
     if "configs" in families:
         families["configs"].update(entry for entries in of_one.values() for entry in entries.items())
     silent = [node.spec.node_id for node in cluster.nodes(Role.BROKER) if node.name not in of_one]
-    extra = {"silent_brokers": silent, "unanswered": unanswered}
+    extra = OfBrokers(silent_brokers=silent, unanswered=unanswered)
     return MetadataImage(source="admin", known=tuple(families), extra=extra, **families)
 
 

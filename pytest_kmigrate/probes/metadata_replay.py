@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pytest_kmigrate import redaction
-from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.image import (
+    HeldBack,
+    MetadataImage,
+    OfLog,
+    RecordedMigrationState,
+    RegisteredBroker,
+    Transaction,
+)
 from pytest_kmigrate.model.protocols import Record
 from pytest_kmigrate.probes import image_spelling as spelling
 
@@ -38,18 +45,7 @@ _ANNOUNCED = (  # how such types begin
 
 
 def image_from_records(records: Iterable[Record]) -> MetadataImage:
-    """The image after these records.
-
-    ``extra`` holds, for checks: ``migration_states`` [{offset, number, outside}] (``outside``: metadata that came
-    before, but in no transaction, per type), ``transactions`` [{offset, event, name}] (an ``end`` with ``copied``:
-    metadata per type in that transaction), ``topics_held_back`` [{first, until, event}] (per transaction with topics,
-    the offsets of the first one and of what ended or aborted it), ``brokers`` id -> {is_migrating_zk_broker, fenced,
-    epoch, offset}, ``begins_with_snapshot``, and ``unplaced`` (changes to what does not exist, and topics that exist
-    already: a log that is right has none), ``announced`` [{offset, type, version, data}] (records of features,
-    registrations, their changes, and migration states as they are). For readers of the folder: ``record_counts`` and
-    ``discarded_record_counts`` (those in transactions that were aborted or never ended) per type, ``in_transaction``,
-    ``last_offset``.
-    """
+    """Return the image after these records; its ``of_log`` has the transactions, registrations and migration states."""
     replay = _Replay()
     for record in records:
         replay.feed(record)
@@ -63,12 +59,12 @@ class _Replay:
         self._pending: list[Record] | None = None
         self._counts: Counter[str] = Counter()
         self._discarded: Counter[str] = Counter()
-        self._transactions: list[dict[str, object]] = []
-        self._held_topics: list[dict[str, object]] = []
-        self._states: list[dict[str, object]] = []
+        self._transactions: list[Transaction] = []
+        self._held_topics: list[HeldBack] = []
+        self._states: list[RecordedMigrationState] = []
         self._outside: Counter[str] = Counter()
         self._begins_with_snapshot = False
-        self._brokers: dict[str, dict[str, object]] = {}
+        self._brokers: dict[str, RegisteredBroker] = {}
         self._announced: list[Record] = []
         self._unplaced: list[str] = []
         self._last_offset = -1
@@ -120,7 +116,7 @@ class _Replay:
 
     def _transaction(self, event: str, record: Record) -> None:
         name = record["data"].get("name") or record["data"].get("reason") or ""
-        reported: dict[str, object] = {"offset": record["offset"], "event": event, "name": name}
+        reported: Transaction = {"offset": record["offset"], "event": event, "name": name}
         self._transactions.append(reported)
         pending, self._pending = self._pending or [], [] if event == "begin" else None
         if event == "end":
@@ -157,20 +153,20 @@ class _Replay:
             delegation_tokens=dict(sorted(self._tokens.items())),
             producer_ids={"next": self._block["nextProducerId"]} if self._block else {},
             features=self._features,
-            extra={
-                "migration_states": self._states,
-                "record_counts": dict(sorted(self._counts.items())),
-                "discarded_record_counts": dict(sorted((self._discarded + unfinished).items())),
-                "brokers": self._brokers,
-                "announced": self._announced,
-                "transactions": self._transactions,
-                "topics_held_back": self._held_topics,
-                "in_transaction": self._pending is not None,
-                "producer_ids_by": self._block.get("brokerId"),
-                "unplaced": self._unplaced,
-                "begins_with_snapshot": self._begins_with_snapshot,
-                "last_offset": self._last_offset,
-            },
+            extra=OfLog(
+                migration_states=self._states,
+                record_counts=dict(sorted(self._counts.items())),
+                discarded_record_counts=dict(sorted((self._discarded + unfinished).items())),
+                brokers=self._brokers,
+                announced=self._announced,
+                transactions=self._transactions,
+                topics_held_back=self._held_topics,
+                in_transaction=self._pending is not None,
+                producer_ids_by=self._block.get("brokerId"),
+                unplaced=self._unplaced,
+                begins_with_snapshot=self._begins_with_snapshot,
+                last_offset=self._last_offset,
+            ),
         )
 
     def _topic(self, data: Record, offset: int) -> None:

@@ -12,7 +12,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from pytest_kmigrate import redaction
-from pytest_kmigrate.model.image import FAMILIES, NO_BROKER, MetadataImage
+from pytest_kmigrate.model.image import FAMILIES, NO_BROKER, MetadataImage, OfZooKeeper
 from pytest_kmigrate.probes import image_spelling as spelling
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 
@@ -64,10 +64,6 @@ def image_from_znodes(tree: Tree) -> MetadataImage:
     seen: they are ``[hidden]``, which equals anything.
     Znodes have no partition epoch (the version of the state znode is another count), so that key is absent.
     ``features`` are filled but not ``known``: a migration does not bring metadata.version to ZooKeeper.
-    ``extra`` holds ``unread``, paths whose content is not what it should be, which the comparison of images names,
-    and for readers of the folder: ``delete_topics``, ``reassign_partitions`` (as stored, or None), ``brokers``
-    (ids registered), ``config_changes`` (names), ``controller``, ``controller_epoch``, ``migration``, ``cluster_id``,
-    ``producer_ids_end`` (the first id after the last block, or None).
     """
     reading = _Reading(tree)
     return MetadataImage(
@@ -82,18 +78,18 @@ def image_from_znodes(tree: Tree) -> MetadataImage:
         delegation_tokens=reading.tokens(),
         producer_ids=reading.producer_ids(),
         features=_json(tree.get("/feature")).get("features", {}),
-        extra={
-            "delete_topics": sorted(reading.children("/admin/delete_topics")),
-            "reassign_partitions": _json(tree.get("/admin/reassign_partitions")) or None,
-            "brokers": sorted(int(broker) for broker in reading.children("/brokers/ids")),
-            "config_changes": sorted(reading.children("/config/changes")),
-            "controller": _json(tree.get("/controller")) or None,
-            "controller_epoch": _number(tree.get("/controller_epoch")),
-            "migration": _json(tree.get("/migration")) or None,
-            "cluster_id": _json(tree.get("/cluster/id")).get("id"),
-            "producer_ids_end": reading.producer_ids_end(),
-            "unread": reading.unread(),
-        },
+        extra=OfZooKeeper(
+            delete_topics=sorted(reading.children("/admin/delete_topics")),
+            reassign_partitions=_json(tree.get("/admin/reassign_partitions")) or None,
+            brokers=sorted(int(broker) for broker in reading.children("/brokers/ids")),
+            config_changes=sorted(reading.children("/config/changes")),
+            controller=_json(tree.get("/controller")) or None,
+            controller_epoch=_number(tree.get("/controller_epoch")),
+            migration=_json(tree.get("/migration")) or None,
+            cluster_id=_json(tree.get("/cluster/id")).get("id"),
+            producer_ids_end=reading.producer_ids_end(),
+            unread=reading.unread(),
+        ),
     )
 
 

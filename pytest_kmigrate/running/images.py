@@ -96,5 +96,5 @@ def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], with
 def _lacking(image: MetadataImage, taken: Taken) -> Iterator[str]:
     """What brokers did not report."""
     yield from (f"configs of {each}" for other, _ in taken.values() for each in untold_configs(image, other))
-    for family, brokers in image.unanswered.items():
+    for family, brokers in image.of_brokers.get("unanswered", {}).items():
         yield f"{family} of {', '.join(brokers)}"

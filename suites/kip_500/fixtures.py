@@ -212,7 +212,7 @@ def asked_for_isr(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..
     def answer(topic: str, *, leader_epoch: int = 0, partition_epoch: int = 0, broker_epoch: int = 0) -> str:
         image = kmigrate_run.metadata.seen("log")
         now: Mapping[str, Any] = image.partitions[f"{topic}-0"]
-        brokers: Any = image.extra["brokers"]
+        brokers = image.of_log["brokers"]
         change = IsrChange(
             now["leader"],
             brokers[str(now["leader"])]["epoch"] + broker_epoch,

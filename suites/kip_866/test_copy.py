@@ -68,7 +68,7 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
     )
     expect(
         "deletions that are pending in ZooKeeper",
-        lambda: cluster_metadata.seen("zookeeper").extra["delete_topics"],
+        lambda: cluster_metadata.seen("zookeeper").of_zookeeper["delete_topics"],
         equals=[],
         requirements=["K866-DW-pending-deletions"],
     )

@@ -49,7 +49,9 @@ def looked_for(history: History, label: str) -> Looked:
     silent = sorted(image.silent & {state.slot[1] for state in states if state.family == "configs"})
     changed = {state.family for state in states}
     unanswered = [
-        f"{', '.join(who)} did not answer about {what}" for what, who in image.unanswered.items() if what in changed
+        f"{', '.join(who)} did not answer about {what}"
+        for what, who in image.of_brokers.get("unanswered", {}).items()
+        if what in changed
     ]
     gone = _rightly_gone(states, image)
     held, lost = [], []

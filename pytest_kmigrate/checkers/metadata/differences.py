@@ -77,9 +77,9 @@ def both_entries(one: MetadataImage, other: MetadataImage, family: str) -> tuple
 
 def _next_ids(image: MetadataImage, against: MetadataImage) -> Entries:
     """A log that is a copy of a block which no broker took goes on at its end: a block is lost, none given twice."""
-    end = image.extra.get("producer_ids_end")
-    is_copied = against.extra.get("producer_ids_by") == NO_BROKER and against.producer_ids.get("next") == end
-    return {"next": end} if is_copied else image.producer_ids
+    end = image.of_zookeeper.get("producer_ids_end")
+    is_copied = against.of_log.get("producer_ids_by") == NO_BROKER and against.producer_ids.get("next") == end
+    return {"next": end} if is_copied and end is not None else image.producer_ids
 
 
 def untold_configs(image: MetadataImage, against: MetadataImage) -> list[str]:

@@ -46,7 +46,7 @@ def unsound_logs(history: History, *labels: str) -> list[Violation]:
 def _unsound(history: History, label: str) -> Iterator[Violation]:
     taken = snapshot(history, label)
     evidence = (f"image {label}", *([f"event {taken.seq}"] if taken else []))
-    for observed in history.images[label].unplaced:
+    for observed in history.images[label].of_log.get("unplaced", ()):
         expected = f"{label} changes only what exists, and no topic has two ids"
         yield Violation(expected, observed, taken.at_ns if taken else None, evidence)
 
@@ -60,7 +60,12 @@ def reservation_about(one: MetadataImage, other: MetadataImage, families: Sequen
     untold = [family for image, against in sides for family in _untold(image, against) if family in families]
     if untold:
         return Reservation(Kind.VACUOUS, f"{', '.join(untold)}: brokers reported none, and the other side holds some")
-    unread = [path for image, _ in sides for path in image.unread if set(_families_of(path)) & set(families)]
+    unread = [
+        path
+        for image, _ in sides
+        for path in image.of_zookeeper.get("unread", ())
+        if set(_families_of(path)) & set(families)
+    ]
     if unread:
         text = f"{counted(len(unread), 'znode')} could not be understood: {listed(unread, 'znode')}"
         return Reservation(Kind.HARNESS, text)
@@ -72,7 +77,7 @@ def _unanswered(image: MetadataImage, against: MetadataImage, families: Sequence
     silent = untold_configs(image, against)
     if silent and "configs" in compared:
         yield f"{', '.join(silent)} did not report its configs"
-    for family, brokers in image.unanswered.items():
+    for family, brokers in image.of_brokers.get("unanswered", {}).items():
         if family in compared:
             yield f"{', '.join(brokers)} did not answer about {family}"
 

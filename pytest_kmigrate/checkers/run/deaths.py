@@ -8,9 +8,6 @@ from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped, ThreadDied
 from pytest_kmigrate.model.history import History
 
-ABORTED_COPY = "Aborting the ZK migration"
-"""A controller that cannot end its copy ends itself, so that the next one aborts it (QuorumController.java)."""
-
 
 def unexpected_deaths(history: History) -> list[Recorded[NodeDied]]:
     """Deaths that no test expected, nor Kafka's design, and that this machine did not cause.
@@ -39,7 +36,7 @@ def failed_stops(history: History) -> list[Recorded[NodeStopped]]:
     return [
         event
         for event in history.of(NodeStopped)
-        if event.what.said and ABORTED_COPY not in event.what.said and not _under_fault(history, event)
+        if event.what.said and not _is_by_design(history, event) and not _under_fault(history, event)
     ]
 
 
@@ -48,10 +45,14 @@ def _is_planted(history: History, ended: Event) -> bool:
 
 
 def _dies_by_design(history: History, death: Recorded[NodeDied]) -> bool:
-    """Whether a controller ended itself because a fault kept it from ending its copy."""
+    """Whether a node ended itself as the document means it to, because a fault kept it from what it was to do."""
     phases = [event.at_ns for event in history.states(PHASE) if event.seq < death.seq]
     since_ns = max(phases, default=0)
-    return ABORTED_COPY in death.what.said and bool(faults_during(history, since_ns, death.at_ns))
+    return _is_by_design(history, death) and bool(faults_during(history, since_ns, death.at_ns))
+
+
+def _is_by_design(history: History, ended: Recorded[NodeDied] | Recorded[NodeStopped]) -> bool:
+    return any(words in ended.what.said for words in history.dies_by_design)
 
 
 def _under_fault(history: History, stopped: Recorded[NodeStopped]) -> bool:

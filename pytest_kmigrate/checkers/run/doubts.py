@@ -8,16 +8,15 @@ from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.run.deaths import unexpected_deaths
 from pytest_kmigrate.checkers.run.losses import loss_of
 from pytest_kmigrate.checkers.run.pressure import standstills
+from pytest_kmigrate.model.checks import Cause
 from pytest_kmigrate.model.event import Event, Recorded
-from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.evidence import READING_BACK, HarnessTrouble
 from pytest_kmigrate.model.events.faults import NOTHING, FaultApplied, FaultBegan, FaultNotWitnessed, FaultWitnessed
 from pytest_kmigrate.model.events.nodes import NodeDied
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 
-DEATH = "death of a node"
-"""What a doubt is of whose node ended unexpectedly."""
-
+_CAUSES = {READING_BACK: Cause.READING_BACK}
 SO_NOTHING_IS_PROVED = " - so it proves nothing that "
 """Stands in a doubted verdict between the reasons, which all verdicts of a run share, and what would have held."""
 
@@ -29,8 +28,8 @@ class Doubt:
     kind: Kind
     text: str
     event: Event
-    of: str = ""
-    """What it is of, where a check judges the same: ``DEATH``, or the part of the harness that had trouble."""
+    of: Cause | None = None
+    """What it comes of, where a check judges the same."""
 
 
 def doubts(history: History) -> list[Doubt]:
@@ -126,13 +125,13 @@ def _doubted(about: About, kind: Kind, because: str, *, is_known: bool) -> About
 def harness_troubles(history: History) -> list[Doubt]:
     """What the harness itself failed to do."""
     found = (event for event in _troubles(history) if not _is_of_the_machine(event))
-    return [Doubt(Kind.HARNESS, _trouble(event), event, event.what.what) for event in found]
+    return [Doubt(Kind.HARNESS, _trouble(event), event, _CAUSES.get(event.what.what)) for event in found]
 
 
 def deaths_as_doubts(history: History) -> list[Doubt]:
     """Nodes that died unexpectedly: the test no longer ran under the conditions it assumed."""
     return [
-        Doubt(Kind.INFRA, f"{event.node} died by itself with exit code {event.what.exit_code}", event, DEATH)
+        Doubt(Kind.INFRA, f"{event.node} died by itself with exit code {event.what.exit_code}", event, Cause.DEATH)
         for event in unexpected_deaths(history)
     ]
 

@@ -6,9 +6,9 @@ from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.run.deaths import dead_threads, failed_stops, unexpected_deaths
-from pytest_kmigrate.checkers.run.doubts import DEATH, unwitnessed_faults
+from pytest_kmigrate.checkers.run.doubts import unwitnessed_faults
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.checks import always, checker
+from pytest_kmigrate.model.checks import Cause, always, checker
 from pytest_kmigrate.model.event import Recorded, is_a
 from pytest_kmigrate.model.events.faults import FaultBegan, FaultNotWitnessed
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeStarted, NodeStopped, ThreadDied, ToolRan
@@ -46,7 +46,7 @@ def every_fault_was_witnessed(history: History) -> Verdict:
     return conforms(name, f"{counted(len(faults), 'fault')} witnessed: {names}", faults=len(faults))
 
 
-@checker(in_every_run=always, needs=[Capability.START], doubt=DEATH, ends_test=True)
+@checker(in_every_run=always, needs=[Capability.START], doubt=Cause.DEATH, ends_test=True)
 def no_unexpected_death(history: History) -> Verdict:
     """No node's process ended unless the harness or a fault ended it, and no thread of one ended by an error.
 

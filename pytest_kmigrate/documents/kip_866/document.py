@@ -4,6 +4,7 @@ from pytest_kmigrate.checkers.registry import checkers_in, diagnoses_in
 from pytest_kmigrate.documents.kip_866.bindings import BINDINGS
 from pytest_kmigrate.documents.kip_866.crash_points import CRASH_POINTS
 from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology, not_copied
+from pytest_kmigrate.documents.kip_866.driver_log import ABORTED_COPY
 from pytest_kmigrate.documents.kip_866.observing import WATCHING
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import STEPS, WALKING_NEEDS
@@ -33,6 +34,7 @@ DOCUMENT = Document(
     begins_in=Phase.ZOOKEEPER.name,
     revert=MigrationDriver.revert,
     starts={"HYBRID": None, "ALL_KRAFT": "HYBRID"},
+    dies_by_design=(ABORTED_COPY,),
     crash_points=CRASH_POINTS,
     is_settled=is_written,
     check_topology=check_topology,

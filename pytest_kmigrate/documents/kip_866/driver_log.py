@@ -2,6 +2,8 @@
 
 import re
 
+ABORTED_COPY = "Aborting the ZK migration"
+"""A controller that cannot end its copy ends itself, so that the next one aborts it (QuorumController.java)."""
 COPY_BEGUN, COPY_ENDED = "Starting ZK migration", "Completed migration of metadata from"
 
 _REGISTERED = re.compile(r"Registered new broker: RegisterBrokerRecord\(brokerId=(\d+), isMigratingZkBroker=true")

@@ -185,10 +185,10 @@ def test_a_broker_that_does_not_answer_is_named_and_the_others_tell(
     for error in (AwaitTimeoutError("answer", 5, "nothing"), ClusterError("refused")):
         cluster.answers[question]["broker-1"] = error
         image = cluster.image()
-        assert image.unanswered == {key: ["broker-1"] for key in families}
+        assert image.of_brokers["unanswered"] == {key: ["broker-1"] for key in families}
         assert (differences(whole, image), set(image.known)) == ([], set(whole.known))
     cluster.dead.add("broker-1")
-    assert cluster.image().unanswered == {}
+    assert cluster.image().of_brokers["unanswered"] == {}
 
 
 def test_a_family_that_nobody_answers_about_is_not_known(cluster: Cluster) -> None:
@@ -196,7 +196,7 @@ def test_a_family_that_nobody_answers_about_is_not_known(cluster: Cluster) -> No
     cluster.answers["quotas_at"] = dict.fromkeys(BROKERS, ClusterError("refused"))
     image = cluster.image()
     assert "quotas" not in image.known
-    assert image.unanswered == {"quotas": list(BROKERS)}
+    assert image.of_brokers["unanswered"] == {"quotas": list(BROKERS)}
 
 
 def test_what_a_broker_has_of_its_own_is_told_by_itself_or_by_nobody(cluster: Cluster) -> None:
@@ -216,7 +216,7 @@ def test_a_broker_without_authorizer_or_scram_tells_nothing_of_them(cluster: Clu
         cluster.answers[question] = dict.fromkeys(BROKERS)
     cluster.answers["tokens_at"] = dict.fromkeys(BROKERS, UnsupportedRequestError("does not know it"))
     image = cluster.image()
-    assert (image.unanswered, {"acls", "scram", "delegation_tokens"} & set(image.known)) == ({}, set())
+    assert (image.of_brokers["unanswered"], {"acls", "scram", "delegation_tokens"} & set(image.known)) == ({}, set())
     cluster.answers["scram_at"]["broker-0"] = {("u", 2): 8192}
     assert cluster.image().scram == {"u:SCRAM-SHA-512": {"iterations": 8192}}
 
@@ -224,9 +224,9 @@ def test_a_broker_without_authorizer_or_scram_tells_nothing_of_them(cluster: Clu
 def test_a_cluster_without_tokens_knows_none_and_any_other_refusal_is_no_answer(cluster: Cluster) -> None:
     """Only what says that there can be none is taken for that."""
     cluster.answers["tokens_at"] = dict.fromkeys(BROKERS, ("DELEGATION_TOKEN_AUTH_DISABLED", {}))
-    assert ("delegation_tokens" in cluster.image().known, cluster.image().unanswered) == (False, {})
+    assert ("delegation_tokens" in cluster.image().known, cluster.image().of_brokers["unanswered"]) == (False, {})
     cluster.answers["tokens_at"]["broker-0"] = ("UNKNOWN_SERVER_ERROR", {})
-    assert cluster.image().unanswered == {"delegation_tokens": ["broker-0"]}
+    assert cluster.image().of_brokers["unanswered"] == {"delegation_tokens": ["broker-0"]}
 
 
 def test_a_token_is_told_without_its_password(cluster: Cluster) -> None:

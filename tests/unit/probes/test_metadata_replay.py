@@ -53,8 +53,8 @@ def test_records_of_a_transaction_without_end_do_not_count(ending: list[tuple[st
     """A copy that was cut short left nothing behind, and its records are counted as discarded."""
     image = image_from_records(log(("BEGIN_TRANSACTION", {"name": "ZK Migration"}), ("TOPIC", TOPIC), *ending))
     assert image.topics == {}
-    assert image.extra["discarded_record_counts"] == {"TOPIC_RECORD": 1}
-    assert image.extra["in_transaction"] is not bool(ending)
+    assert image.of_log["discarded_record_counts"] == {"TOPIC_RECORD": 1}
+    assert image.of_log["in_transaction"] is not bool(ending)
 
 
 def test_records_of_a_finished_transaction_count_at_its_end() -> None:
@@ -62,7 +62,7 @@ def test_records_of_a_finished_transaction_count_at_its_end() -> None:
     entries = log(("BEGIN_TRANSACTION", {"name": "x"}), ("TOPIC", TOPIC), ("END_TRANSACTION", {}))
     assert set(image_from_records(entries).topics) == {"t"}
     assert image_from_records(entries[:2]).topics == {}
-    events = image_from_records(entries).extra["transactions"]
+    events = image_from_records(entries).of_log["transactions"]
     begin, end = {"offset": 0, "event": "begin", "name": "x"}, {"offset": 2, "event": "end", "name": ""}
     assert events == [begin, {**end, "copied": {"TOPIC_RECORD": 1}}]
 
@@ -72,7 +72,7 @@ def test_metadata_in_a_transaction_is_counted_at_its_end() -> None:
     begin, end, abort = ("BEGIN_TRANSACTION", {"name": "x"}), ("END_TRANSACTION", {}), ("ABORT_TRANSACTION", {})
     feature = ("FEATURE_LEVEL", {"name": "metadata.version", "featureLevel": 20})
     entries = log(begin, feature, end, begin, ("TOPIC", TOPIC), abort, begin, config("1"), ("TOPIC", TOPIC), end)
-    reported = image_from_records(entries).extra["transactions"]
+    reported = image_from_records(entries).of_log["transactions"]
     assert isinstance(reported, list)
     assert [each.get("copied") for each in reported] == [
         None,
@@ -89,7 +89,7 @@ def test_topics_in_transactions_are_told_by_where_they_are() -> None:
     topic, begin, end = ("TOPIC", TOPIC), ("BEGIN_TRANSACTION", {"name": "x"}), ("END_TRANSACTION", {})
     aborted = [begin, config("1"), topic, topic, ("ABORT_TRANSACTION", {"reason": "y"})]
     entries = log(*aborted, begin, config("2"), end, topic, begin, topic, end, begin, topic)
-    assert image_from_records(entries).extra["topics_held_back"] == [
+    assert image_from_records(entries).of_log["topics_held_back"] == [
         {"first": 2, "until": 4, "event": "abort"},
         {"first": 10, "until": 11, "event": "end"},
     ]
@@ -99,7 +99,7 @@ def test_a_migration_state_in_an_aborted_transaction_was_never_reached() -> None
     """Only states whose transaction ended are listed, with their offsets."""
     state = ("ZK_MIGRATION_STATE", {"zkMigrationState": 1})
     aborted = log(("BEGIN_TRANSACTION", {"name": "x"}), state, ("ABORT_TRANSACTION", {"reason": "y"}), state)
-    assert image_from_records(aborted).extra["migration_states"] == [{"offset": 3, "number": 1, "outside": {}}]
+    assert image_from_records(aborted).of_log["migration_states"] == [{"offset": 3, "number": 1, "outside": {}}]
 
 
 def test_a_state_tells_what_came_before_it_outside_of_transactions() -> None:
@@ -107,7 +107,7 @@ def test_a_state_tells_what_came_before_it_outside_of_transactions() -> None:
     state, topic = ("ZK_MIGRATION_STATE", {"zkMigrationState": 1}), ("TOPIC", TOPIC)
     broker = ("REGISTER_BROKER", {"brokerId": 1, "brokerEpoch": 1})
     copy = [("BEGIN_TRANSACTION", {"name": "x"}), config("1"), state, ("END_TRANSACTION", {})]
-    (reported,) = image_from_records(log(broker, topic, *copy, ("PARTITION", PARTITION))).extra["migration_states"]  # type: ignore[attr-defined]
+    (reported,) = image_from_records(log(broker, topic, *copy, ("PARTITION", PARTITION))).of_log["migration_states"]  # type: ignore[attr-defined]
     assert reported == {"offset": 4, "number": 1, "outside": {"TOPIC_RECORD": 1}}
 
 
@@ -115,7 +115,7 @@ def test_a_state_tells_what_came_before_it_outside_of_transactions() -> None:
 def test_a_log_without_its_beginning_is_told_as_such(*, snapshot: bool) -> None:
     """What a snapshot covers has lost its transactions."""
     entries = [{**entry, "snapshot": snapshot} for entry in log(("TOPIC", TOPIC))]
-    assert image_from_records(entries).extra["begins_with_snapshot"] is snapshot
+    assert image_from_records(entries).of_log["begins_with_snapshot"] is snapshot
 
 
 def test_a_leader_in_a_change_raises_the_leader_epoch() -> None:
@@ -173,7 +173,7 @@ def test_acls_are_removed_by_id_and_a_double_one_stays_visible() -> None:
     assert image_from_records(log(*entries)).acls == {"Topic:LITERAL:t": ["User:a|*|DescribeConfigs|Allow"] * 2}
     removed = image_from_records(log(*entries, *(("REMOVE_ACCESS_CONTROL_ENTRY", {"id": key}) for key in "xy")))
     assert removed.acls == {}
-    assert removed.extra["unplaced"] == []
+    assert removed.of_log["unplaced"] == []
 
 
 def test_credentials_are_digested_and_removable() -> None:
@@ -219,7 +219,7 @@ def test_features_registrations_and_states_are_kept_as_they_are() -> None:
         ("REGISTER_BROKER", {"brokerId": 0, "brokerEpoch": 3, "features": []}),
         ("BROKER_REGISTRATION_CHANGE", {"brokerId": 0, "brokerEpoch": 3, "fenced": 0, "inControlledShutdown": 1}),
     )
-    announced = image_from_records(entries).extra["announced"]
+    announced = image_from_records(entries).of_log["announced"]
     assert announced == [
         {key: entries[at].get(key) for key in ("offset", "type", "version", "data")} for at in (0, 2, 3, 4)
     ]
@@ -232,9 +232,9 @@ def test_brokers_are_fenced_and_unfenced_in_every_releases_way() -> None:
         ("UNFENCE_BROKER", {"id": 1, "epoch": 9}),
         ("BROKER_REGISTRATION_CHANGE", {"brokerId": 1, "fenced": -1}),
     ):
-        broker = image_from_records(log(register, unfence)).extra["brokers"]["1"]  # type: ignore[index]
+        broker = image_from_records(log(register, unfence)).of_log["brokers"]["1"]  # type: ignore[index]
         assert broker == {"is_migrating_zk_broker": True, "fenced": False, "epoch": 9, "offset": 0}
-    assert image_from_records(log(register, ("UNREGISTER_BROKER", {"brokerId": 1}))).extra["brokers"] == {}
+    assert image_from_records(log(register, ("UNREGISTER_BROKER", {"brokerId": 1}))).of_log["brokers"] == {}
 
 
 @pytest.mark.parametrize(
@@ -250,28 +250,28 @@ def test_brokers_are_fenced_and_unfenced_in_every_releases_way() -> None:
 def test_a_change_to_what_does_not_exist_is_a_finding_not_a_crash(entry: tuple[str, dict[str, Any]]) -> None:
     """A damaged log is evidence: the replay names the offset and goes on."""
     image = image_from_records(log(entry, ("TOPIC", TOPIC)))
-    assert len(image.extra["unplaced"]) == 1
+    assert len(image.of_log["unplaced"]) == 1
     assert set(image.topics) == {"t"}
 
 
 def test_a_topic_copied_twice_is_a_finding() -> None:
     """Two ids for one name, as when the initial copy runs twice (KAFKA-15263)."""
     image = image_from_records(log(("TOPIC", TOPIC), ("TOPIC", {"name": "t", "topicId": "id-2"})))
-    assert len(image.extra["unplaced"]) == 1  # type: ignore[arg-type]
+    assert len(image.of_log["unplaced"]) == 1  # type: ignore[arg-type]
 
 
 def test_a_topic_that_is_repeated_under_its_id_is_none() -> None:
     """Without transactions a copy that begins anew writes it again."""
-    assert image_from_records(log(("TOPIC", TOPIC), ("TOPIC", TOPIC))).extra["unplaced"] == []
+    assert image_from_records(log(("TOPIC", TOPIC), ("TOPIC", TOPIC))).of_log["unplaced"] == []
 
 
 def test_a_real_log_of_3_9_1() -> None:
     """The migration of a filled cluster: states 2 then 1, both transactions ended, nothing unplaced."""
     image = image_from_records(records("3.9.1"))
-    assert [state["number"] for state in image.extra["migration_states"]] == [2, 1]  # type: ignore[attr-defined]
-    assert [event["event"] for event in image.extra["transactions"]] == ["begin", "end"] * 2  # type: ignore[attr-defined]
-    assert image.extra["unplaced"] == []
+    assert [state["number"] for state in image.of_log["migration_states"]] == [2, 1]  # type: ignore[attr-defined]
+    assert [event["event"] for event in image.of_log["transactions"]] == ["begin", "end"] * 2  # type: ignore[attr-defined]
+    assert image.of_log["unplaced"] == []
     assert image.features == {"metadata.version": 21}
-    assert image.extra["brokers"]["2"]["fenced"] is True  # type: ignore[index]
+    assert image.of_log["brokers"]["2"]["fenced"] is True  # type: ignore[index]
     assert image.partitions["moving-0"]["leader"] == -1
     assert "gone" not in image.topics

@@ -84,19 +84,19 @@ def test_the_work_that_is_pending_is_in_extra() -> None:
             "/brokers/ids/9": b"{}",
         }
     )
-    assert image.extra["delete_topics"] == ["gone"]
-    assert image.extra["reassign_partitions"] == reassignment
-    assert image.extra["controller"] == {"brokerid": 3000}
-    assert image.extra["controller_epoch"] == 7
-    assert image.extra["migration"] == {"kraft_metadata_offset": 5}
-    assert image.extra["brokers"] == [9, 10]
+    assert image.of_zookeeper["delete_topics"] == ["gone"]
+    assert image.of_zookeeper["reassign_partitions"] == reassignment
+    assert image.of_zookeeper["controller"] == {"brokerid": 3000}
+    assert image.of_zookeeper["controller_epoch"] == 7
+    assert image.of_zookeeper["migration"] == {"kraft_metadata_offset": 5}
+    assert image.of_zookeeper["brokers"] == [9, 10]
 
 
 def test_a_znode_that_is_not_what_it_should_be_is_named() -> None:
     """Broken JSON in a topic or its state is a finding, not a crash."""
     image = image_from_znodes({"/brokers/topics/t": b"{", "/config/topics/t": b"[1]"})
     assert image.topics == {"t": {"id": None}}
-    assert image.extra["unread"] == ["/brokers/topics/t", "/config/topics/t"]
+    assert image.of_zookeeper["unread"] == ["/brokers/topics/t", "/config/topics/t"]
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,10 @@ def test_a_znode_that_is_not_what_it_should_be_is_named() -> None:
 )
 def test_broken_content_is_named_in_every_family(path: str) -> None:
     """What cannot be understood may hold anything; a user without anything of his own is empty and rightly so."""
-    assert image_from_znodes({path: b"{"}).extra["unread"] == [path]
-    assert image_from_znodes({"/config/users/alice": b"", "/latest_producer_id_block": None}).extra["unread"] == []
+    assert image_from_znodes({path: b"{"}).of_zookeeper["unread"] == [path]
+    assert (
+        image_from_znodes({"/config/users/alice": b"", "/latest_producer_id_block": None}).of_zookeeper["unread"] == []
+    )
 
 
 def test_a_broker_s_password_is_not_to_be_seen() -> None:

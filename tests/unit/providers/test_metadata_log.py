@@ -62,7 +62,7 @@ def test_what_the_tool_cannot_decode_is_kept_as_unreadable() -> None:
     )
     (record,) = parsed([line])
     assert (record["offset"], record["type"]) == (7, "UNREADABLE")
-    assert image_from_records([record]).extra["record_counts"] == {"UNREADABLE": 1}
+    assert image_from_records([record]).of_log["record_counts"] == {"UNREADABLE": 1}
 
 
 def test_decoded_records_hold_no_secret(tmp_path: Path) -> None:

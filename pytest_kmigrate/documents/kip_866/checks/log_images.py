@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.metadata.changes import began_ns
@@ -111,12 +110,12 @@ def has_log_images(history: History) -> bool:
 def _of_logs(history: History) -> list[tuple[MetadataImage, Recorded[SnapshotTaken]]]:
     # Of two images with one label the folder keeps the later one.
     taken = {event.what.label: event for event in history.of(SnapshotTaken)}
-    of_logs = {label: image for label, image in history.images.items() if "migration_states" in image.extra}
+    of_logs = {label: image for label, image in history.images.items() if "migration_states" in image.of_log}
     return [(image, taken[label]) for label, image in of_logs.items() if label in taken]
 
 
 def _log_image(history: History, image: MetadataImage, event: Recorded[SnapshotTaken], starts: list[int]) -> LogImage:
-    extra: Mapping[str, Any] = image.extra
+    own = image.of_log
     life = life_at(starts, began_ns(event))
     states = (
         # Runs recorded by an earlier release of ours do not say what came outside of transactions.
@@ -126,21 +125,21 @@ def _log_image(history: History, image: MetadataImage, event: Recorded[SnapshotT
             zk_migration_state(each["number"], history.header.kafka),
             each.get("outside", {}),
         )
-        for each in extra["migration_states"]
+        for each in own["migration_states"]
     )
-    held_back = extra.get("topics_held_back", ())  # nor where in transactions topics are
+    held_back = own.get("topics_held_back", ())  # nor where in transactions topics are
     return LogImage(
         file=event.what.file,
         began_ns=began_ns(event),
         ended_ns=event.at_ns,
         life=life,
         states=tuple(states),
-        transactions=tuple((each["offset"], each["event"]) for each in extra["transactions"]),
+        transactions=tuple((each["offset"], each["event"]) for each in own["transactions"]),
         # Older runs do not say what was in a transaction.
-        metadata_until={each["offset"]: each["copied"] for each in extra["transactions"] if each.get("copied")},
+        metadata_until={each["offset"]: each["copied"] for each in own["transactions"] if each.get("copied")},
         topics_held_back=tuple((each["first"], each["until"], each["event"]) for each in held_back),
-        registered={str(each): bool(value["is_migrating_zk_broker"]) for each, value in extra["brokers"].items()},
+        registered={str(each): bool(value["is_migrating_zk_broker"]) for each, value in own["brokers"].items()},
         has_transactions=image.features.get("metadata.version", 0) >= _WITH_TRANSACTIONS,
-        begins_with_snapshot=bool(extra.get("begins_with_snapshot")),
+        begins_with_snapshot=bool(own.get("begins_with_snapshot")),
         inherited_until=-1 if life else history.header.inherited_offset,
     )

@@ -8,11 +8,11 @@ from pytest_kmigrate.checkers.controllers.raft_logs import logs
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
-from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY, failed_stops, unexpected_deaths
+from pytest_kmigrate.checkers.run.deaths import failed_stops, unexpected_deaths
 from pytest_kmigrate.checkers.run.runs import no_unexpected_death
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
-from pytest_kmigrate.documents.kip_866.driver_log import COPY_BEGUN
+from pytest_kmigrate.documents.kip_866.driver_log import ABORTED_COPY, COPY_BEGUN
 from pytest_kmigrate.documents.kip_866.expectations import (
     ALL_STATES_WRITTEN,
     LATER_TOPICS_WRITTEN,

@@ -12,9 +12,8 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import failed_steps
-from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
-from pytest_kmigrate.documents.kip_866.driver_log import registered_for_migration
+from pytest_kmigrate.documents.kip_866.driver_log import ABORTED_COPY, registered_for_migration
 from pytest_kmigrate.documents.kip_866.expectations import CONTROLLER_HELD, SUCCESSOR_KNOWN
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state

@@ -1,5 +1,6 @@
 """Checks of the run itself: faults, deaths."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from pytest_kmigrate.checkers.run.runs import (
     every_fault_was_witnessed,
     no_unexpected_death,
 )
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event, fault, history, phase
 
@@ -118,26 +120,33 @@ def test_the_fault_that_stops_a_node_does_not_excuse_how_it_ends() -> None:
 BY_DESIGN = "ERROR Encountered fatal fault: Aborting the ZK migration (x)"
 
 
+def of_the_document(*events: Event) -> History:
+    """A run of a document in which controllers end themselves so."""
+    return replace(history(events=events), dies_by_design=("Aborting the ZK migration",))
+
+
 def test_a_controller_that_a_fault_keeps_from_its_copy_ends_itself() -> None:
     """As Kafka has it, for another one to abort the copy; without a fault nothing should have kept it."""
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
     died = event(EventKind.NODE_DIED, 40_000, "controller-3000", exit_code=1, said=BY_DESIGN)
     events = [started, phase(5_000, "PREPARING"), died]
-    assert no_unexpected_death.judge(history(events=events)).outcome is Outcome.VIOLATES
-    under_fault = history(events=[started, phase(5_000, "PREPARING"), *fault(39_000), died])
+    assert no_unexpected_death.judge(of_the_document(*events)).outcome is Outcome.VIOLATES
+    under_fault = of_the_document(started, phase(5_000, "PREPARING"), *fault(39_000), died)
     assert no_unexpected_death.judge(under_fault).outcome is Outcome.CONFORMS
     assert deaths_as_doubts(under_fault) == []
+    of_another = replace(under_fault, dies_by_design=())
+    assert no_unexpected_death.judge(of_another).outcome is Outcome.VIOLATES
     over = event(EventKind.FAULT_HEALED, 2_000, fault_id="cut")
-    healed = history(events=[started, *fault(1_000, "cut"), over, phase(5_000, "PREPARING"), died])
+    healed = of_the_document(started, *fault(1_000, "cut"), over, phase(5_000, "PREPARING"), died)
     assert no_unexpected_death.judge(healed).outcome is Outcome.VIOLATES
 
 
-@pytest.mark.parametrize("said", ["ERROR Encountered fatal fault: Aborting the ZK migration (x)", ""])
+@pytest.mark.parametrize("said", [BY_DESIGN, ""])
 def test_a_controller_stopped_in_its_copy_ends_itself(said: str) -> None:
     """As Kafka has it; and a run without the last words is not judged by it."""
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
     end = event(EventKind.NODE_STOPPED, 40_000, "controller-3000", **{**CRASHED, "said": said})
-    assert no_unexpected_death.judge(history(events=[started, end])).outcome is Outcome.CONFORMS
+    assert no_unexpected_death.judge(of_the_document(started, end)).outcome is Outcome.CONFORMS
 
 
 def test_no_node_is_inconclusive() -> None:

@@ -81,7 +81,7 @@ def _judge(history: History, rows: ByRequirement, pair: Settled) -> bool:
     ]
     log, other = image_of(history, pair, LOG), image_of(history, pair, ZOOKEEPER)
     rows.looked_at(_PARITY, sum(len(getattr(log, family)) for family in other.known))
-    rows.looked_at(_ISR, _changed_partitions(log.extra.get("record_counts")))
+    rows.looked_at(_ISR, log.of_log.get("record_counts", {}).get("PARTITION_CHANGE_RECORD", 0))
     rows.looked_at(_PRODUCER_ID, _writes(history, _PRODUCER_ID_ZNODE, since_ns, pair.ended_ns))
     if pair.phase == Phase.ALL_KRAFT.name:
         rows.looked_at(_UNTIL_FINALIZED, _writes(history, MIGRATION, _all_kraft_ns(history, pair), pair.ended_ns))
@@ -115,11 +115,6 @@ def _row_of_difference(unlike: Difference) -> str:
 
 def _config_row(key: str) -> str:
     return {"topic": _TOPIC_CONFIG, "broker": _BROKER_CONFIG}.get(key.partition(":")[0], "")
-
-
-def _changed_partitions(record_counts: object) -> int:
-    counts = record_counts if isinstance(record_counts, dict) else {}
-    return int(counts.get("PARTITION_CHANGE_RECORD", 0))
 
 
 def _writes(history: History, path: str, from_ns: int | None, to_ns: int) -> int:

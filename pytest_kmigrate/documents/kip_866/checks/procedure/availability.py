@@ -13,8 +13,7 @@ from pytest_kmigrate.checkers.evidence.replicas import served_ns, unserved
 from pytest_kmigrate.checkers.evidence.stretches import stretches
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION, ROLL_TO_KRAFT
-from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.events.evidence import READING_BACK
+from pytest_kmigrate.model.checks import Cause, checker
 from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
@@ -33,7 +32,7 @@ _Spans = Sequence[tuple[int, int]]
     _BROKERS,
     in_every_run=lambda history: bool(history.of(StepBegan)),
     anomaly="partition without writes",
-    doubt=READING_BACK,
+    doubt=Cause.READING_BACK,
 )
 def partitions_stay_available(history: History) -> Verdict:
     """From the first step to the last no partition goes without an acknowledged write for 20 s while writers try.

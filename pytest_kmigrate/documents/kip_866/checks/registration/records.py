@@ -54,7 +54,7 @@ class LogRecords:
 
 def has_announced(history: History) -> bool:
     """Whether any image lists the records of a migration as they are; those of 0.1 do not."""
-    return any("announced" in each.extra for each in history.images.values())
+    return any("announced" in each.of_log for each in history.images.values())
 
 
 @checker(
@@ -97,17 +97,17 @@ def records_of_logs(history: History) -> Iterator[LogRecords]:
     taken = {event.what.label: event for event in history.of(SnapshotTaken)}
     starts = life_starts_ns(history)
     for label, image in history.images.items():
-        if "announced" in image.extra and label in taken:
+        if "announced" in image.of_log and label in taken:
             event = taken[label]
             inherited = history.header.inherited_offset if life_at(starts, began_ns(event)) == 0 else -1
             yield _log(image, event, inherited)
 
 
 def _log(image: MetadataImage, event: Recorded[SnapshotTaken], inherited: int) -> LogRecords:
-    announced: Any = image.extra["announced"]
+    announced = image.of_log["announced"]
     own = [each for each in announced if each["offset"] > inherited]
     former = [each for each in announced if each["offset"] <= inherited]
-    has_each_own = not image.extra.get("begins_with_snapshot")
+    has_each_own = not image.of_log.get("begins_with_snapshot")
     is_whole = inherited < 0 and has_each_own
     return LogRecords(event, event.what.file, own, former, is_whole, has_each_own)
 
