@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_kmigrate.checkers.evidence.expectations import about_one, with_one_unmet
+from pytest_kmigrate.checkers.evidence.expectations import with_one_unmet
 from pytest_kmigrate.checkers.metadata.made import made_ns
 from pytest_kmigrate.checkers.metadata.wrong import at_one_place, wrong_in
-from pytest_kmigrate.checkers.run.steps import expectations_met
+from pytest_kmigrate.checkers.run.steps import about_one, expectations_met
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import MOST_VIOLATIONS, About, Verdict, Violation

@@ -7,23 +7,10 @@ from pytest_kmigrate.analysis.schemas.columns import shaped
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
 from pytest_kmigrate.model.verdict import Outcome
 
-_CLASS_OF_01 = {
-    "one_active_controller_per_epoch": "two controllers in one epoch",
-    "controller_epoch_never_falls": "falling controller epoch",
-    "migration_state_moves_along_legal_edges": "illegal migration state",
-    "migration_znode_never_moves_back": "migration znode moves back",
-    "controller_znodes_tell_who_and_how_far": "wrong controller znode",
-    "copy_is_one_transaction": "copy outside its transaction",
-    "migration_metrics_agree_with_the_log": "metric unlike the log",
-}
-"""The check of a run -> the class that reports show, in folders of version 0.1; later ones name it in each verdict."""
-
 
 def with_anomaly(verdicts: DataFrame) -> DataFrame:
     """Verdicts with the class of anomaly that reports show if they violate; null where there is none."""
-    class_of = F.create_map(*[F.lit(text) for pair in _CLASS_OF_01.items() for text in pair])
-    named = F.when(F.col("anomaly").isNull(), class_of[F.col("check")]).otherwise(F.nullif("anomaly", F.lit("")))
-    return verdicts.withColumn("anomaly", named)
+    return verdicts.withColumn("anomaly", F.nullif("anomaly", F.lit("")))
 
 
 def controller_anomalies(of_runs: DataFrame) -> DataFrame:

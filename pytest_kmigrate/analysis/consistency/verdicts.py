@@ -5,10 +5,10 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 
 from pytest_kmigrate.analysis.schemas.columns import shaped
 from pytest_kmigrate.analysis.schemas.facts import FACTS
-from pytest_kmigrate.checkers.kernels import AnomalyClass
+from pytest_kmigrate.checkers.clients.judged_by import JUDGED_BY
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
-_CHECK_OF = {each.value: each.check for each in AnomalyClass if each.check is not None}
+_CHECK_OF = {each.value: by.name for each, by in JUDGED_BY.items()}
 
 
 def verdicts(anomalies: DataFrame, of_runs: DataFrame) -> DataFrame:

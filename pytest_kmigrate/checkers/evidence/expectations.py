@@ -1,41 +1,20 @@
 """Expectations that a run did not meet, and what was wrong with what was observed instead."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from pytest_kmigrate.model.event import Event, Recorded
 from pytest_kmigrate.model.events.evidence import EndExpected, ExpectationEnded
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Verdict
 
 Speaking = TypeVar("Speaking")
 Claim = ExpectationEnded | EndExpected
 Unmet = Recorded[ExpectationEnded]
 
-_ONE = "expectation"
-"""The fact of a verdict that is about one expectation only: its event."""
 CLIENTS_SERVED = "clients are served"
 """The expectation of a test that waits for its clients."""
-
-
-def all_unmet(history: History, verdict: Verdict, is_explained: Callable[[Unmet], bool]) -> bool:
-    """Whether the verdict is about expectations, and each one that it is about is explained."""
-    about = unmet_of(history, verdict)
-    return bool(about) and all(map(is_explained, about))
-
-
-def unmet_of(history: History, verdict: Verdict) -> list[Unmet]:
-    """The unmet expectations that a verdict is about; none for other checks."""
-    one = verdict.facts.get(_ONE)
-    wrong = unmet(history) if verdict.check == "expectations_met" else []
-    return [event for event in wrong if one is None or event is one]
-
-
-def about_one(verdict: Verdict, event: Unmet) -> Verdict:
-    """The verdict about one expectation that was not met."""
-    return replace(verdict, facts={**verdict.facts, _ONE: event})
 
 
 def claimed(history: History) -> list[Unmet]:

@@ -38,30 +38,6 @@ class AnomalyClass(enum.Enum):
         """SAFETY; None for what Kafka allows and a report only mentions: open transactions interleave in the log."""
         return None if self in (AnomalyClass.WRITE_CYCLE, AnomalyClass.MIXED_CYCLE) else Kind.SAFETY
 
-    @property
-    def check(self) -> str | None:
-        """The check by which a run itself judges it; None where no run does."""
-        return _CHECKS.get(self)
-
-
-_CHECKS = {
-    AnomalyClass.LOST_WRITE: "no_acked_record_lost",
-    AnomalyClass.PHANTOM: "no_phantom_record",
-    AnomalyClass.REFUSED_BUT_FOUND: "no_phantom_record",
-    AnomalyClass.DUPLICATE: "no_duplicate_from_idempotent_producer",
-    AnomalyClass.REORDERING: "order_kept_per_partition",
-    AnomalyClass.INCONSISTENT_OFFSET: "no_offset_given_twice",
-    AnomalyClass.MOVED: "no_offset_given_twice",
-    AnomalyClass.NON_MONOTONIC_POLL: "consumer_positions_never_run_backwards",
-    AnomalyClass.READ_BELOW_COMMITTED: "consumer_positions_never_run_backwards",
-    AnomalyClass.POLL_SKIP: "no_record_passed_over",
-    AnomalyClass.NON_MONOTONIC_COMMIT: "committed_offsets_never_run_backwards",
-    AnomalyClass.ABORTED_READ: "transactions_all_or_nothing",
-    AnomalyClass.INTERMEDIATE_READ: "transactions_all_or_nothing",
-    AnomalyClass.TORN_TRANSACTION: "transactions_all_or_nothing",
-    AnomalyClass.REORDERED_TRANSACTIONS: "transactions_all_or_nothing",
-}
-
 
 @dataclass(frozen=True)
 class Anomaly:

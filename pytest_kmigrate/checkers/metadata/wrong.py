@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from pytest_kmigrate.checkers.metadata.acknowledged import Lost, looked_for
 from pytest_kmigrate.checkers.metadata.differences import both_entries, differences, family_differences
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.checkers.metadata.soundness import unsound_logs
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -62,7 +63,7 @@ def wrong_in(history: History, verdict: Verdict) -> Wrong | None:
         return None
     lost = {label: looked_for(history, label).lost for label in labels}
     places = {each.place for label in labels for each in lost[label]}
-    if verdict.check == "metadata_equivalent":
+    if verdict.is_of(metadata_equivalent):
         places = _unlike(history, verdict, *labels)
     pairs = verdict.facts.get("pairs")
     for left, right in pairs if isinstance(pairs, list | tuple) else ():

@@ -1,7 +1,8 @@
 """Checks of what a test and its migration wanted to happen: steps were completed, expectations came true."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from pytest_kmigrate.checkers.evidence.expectations import Unmet, by_requirement, claimed, unmet
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -22,6 +23,9 @@ from pytest_kmigrate.model.verdict import (
     not_applicable,
     violates,
 )
+
+_ONE = "expectation"
+"""The fact of a verdict that is about one expectation only: its event."""
 
 
 @checker(in_every_run=always, ends_test=True)
@@ -124,3 +128,21 @@ def _by_requirement(history: History) -> Iterator[About]:
 def _of_expectation(event: Unmet) -> tuple[int, int]:
     """When it was awaited."""
     return event.at_ns - event.what.took_ms * 1_000_000, event.at_ns
+
+
+def all_unmet(history: History, verdict: Verdict, is_explained: Callable[[Unmet], bool]) -> bool:
+    """Whether the verdict is about expectations, and each one that it is about is explained."""
+    about = unmet_of(history, verdict)
+    return bool(about) and all(map(is_explained, about))
+
+
+def unmet_of(history: History, verdict: Verdict) -> list[Unmet]:
+    """The unmet expectations that a verdict is about; none for other checks."""
+    one = verdict.facts.get(_ONE)
+    wrong = unmet(history) if verdict.is_of(expectations_met) else []
+    return [event for event in wrong if one is None or event is one]
+
+
+def about_one(verdict: Verdict, event: Unmet) -> Verdict:
+    """The verdict about one expectation that was not met."""
+    return replace(verdict, facts={**verdict.facts, _ONE: event})

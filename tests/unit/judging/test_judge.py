@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.checkers.registry import general_checkers
+from pytest_kmigrate.checkers.run.deaths import unexpected_deaths
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging import judge as judging
@@ -22,7 +23,7 @@ from pytest_kmigrate.probes.metadata_replay import image_from_records
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from tests.unit.checkers.histories import Row, event, fault, history, read_back, sample, sent, snapshot, znode
-from tests.unit.reports.recorded_runs import faulty_run
+from tests.unit.reports.recorded_runs import faulty_run, with_header
 
 KNOWN = by_name([*general_checkers(), *document("kip-866").checks])
 KEPT = [sent(0), read_back(0)]
@@ -198,3 +199,16 @@ def noting(read: list[RunFolder]) -> Callable[[RunFolder], History]:
         return read_history(folder)
 
     return noted
+
+
+def test_a_node_ends_by_design_where_the_document_of_its_run_says_so(tmp_path: Path) -> None:
+    """A controller that a fault keeps from its copy ends itself; in a run of another document it crashed."""
+    of_kip_866 = faulty_run(tmp_path / "one")
+    of_another = faulty_run(tmp_path / "two", with_header(profile="kip-500"))
+    found = []
+    for made in (of_kip_866, of_another):
+        died = {"exit_code": 1, "said": "Aborting the ZK migration", "cause": None}
+        made.at(2500, EventKind.NODE_DIED, "controller-3000", **died)
+        history_of_run = judging.read_to_judge(made.end(3000))
+        found.append(unexpected_deaths(history_of_run))
+    assert [len(each) for each in found] == [0, 1]

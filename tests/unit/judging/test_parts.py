@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
-from pytest_kmigrate.checkers.run.steps import expectations_met
+from pytest_kmigrate.checkers.run.steps import all_unmet, expectations_met
 from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.document import Diagnosis, Window
 from pytest_kmigrate.model.history import History

@@ -4,9 +4,9 @@ import sys
 
 from packaging.version import Version
 
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import lists_in
 from pytest_kmigrate.checkers.run.runs import no_unexpected_death
-from pytest_kmigrate.checkers.run.steps import steps_completed
+from pytest_kmigrate.checkers.run.steps import all_unmet, steps_completed
 from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.documents.kip_778.levels import AN_OLD_CONTROLLER_RUNS, ANSWER_TO_A_LEVEL, RECORDED_LEVELS
 from pytest_kmigrate.documents.kip_778.procedure import RAISE

@@ -4,8 +4,9 @@ import re
 from collections import Counter
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lacking_members
+from pytest_kmigrate.checkers.evidence.expectations import lacking_members
 from pytest_kmigrate.checkers.evidence.logs import after_last, logs_of
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis

@@ -5,14 +5,17 @@ import re
 from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.clients.consumption import longest_time_without_consumption
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, writes_to
-from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED, all_unmet
+from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import zookeeper_lag_grows_and_falls_back
+from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
+from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, LOG, ZOOKEEPER
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, STILL_NS, is_given_up_at
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
@@ -26,9 +29,9 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _TURNS = (EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED, EventKind.ACTIVE_CONTROLLER)
 _ELECTS_NS = 30_000_000_000  # an ensemble that lost its leader may need several elections
-_OF_BROKERS_THAT_STOP = ("brokers_are_rolled_one_by_one", "partitions_stay_available")
 _TOPICS = "/brokers/topics/"
 _OFFSETS = "__consumer_offsets"
+_OF_BROKERS_THAT_STOP = (brokers_are_rolled_one_by_one, partitions_stay_available)
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
 
 
@@ -47,7 +50,7 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
         return _is_lost_at(history, history.end_ns)
     if verdict.is_of(lag_is_the_distance):
         return all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
-    if verdict.check in _OF_BROKERS_THAT_STOP:
+    if verdict.is_of(*_OF_BROKERS_THAT_STOP):
         return bool(verdict.violations) and all(_is_unserved_at(history, each.at_ns) for each in verdict.violations)
     if verdict.is_of(longest_time_without_acked_write):
         ended_ns = _gaps_ended_ns(verdict)

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.lives import active_at
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet_of
+from pytest_kmigrate.checkers.evidence.expectations import lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.run.steps import all_unmet, unmet_of
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.expectations import ON_DISKS
 from pytest_kmigrate.model.document import diagnosis

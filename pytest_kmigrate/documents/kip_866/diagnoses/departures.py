@@ -5,10 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.documents.kip_866.checks.copying.beginning import migration_begins_when_every_node_is_ready
+from pytest_kmigrate.documents.kip_866.checks.metrics.active_only import only_the_active_controller_reports
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST
 from pytest_kmigrate.documents.kip_866.checks.metrics.ready_brokers import only_live_brokers_count_as_ready
+from pytest_kmigrate.documents.kip_866.checks.metrics.standbys import (
+    former_controllers_report_no_lag,
+    standbys_report_no_migration_metrics,
+)
+from pytest_kmigrate.documents.kip_866.checks.metrics.state_numbers import migration_state_has_its_documented_number
 from pytest_kmigrate.documents.kip_866.checks.metrics.zookeeper_brokers import (
     zookeeper_brokers_report_no_migration_state,
+)
+from pytest_kmigrate.documents.kip_866.checks.states.recorded_numbers import (
+    recorded_states_have_their_documented_numbers,
 )
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState
 from pytest_kmigrate.model.document import diagnosis
@@ -22,10 +31,8 @@ _NEARLY = 5
 """Records that are written while the metrics of one sample are read."""
 _NO_IMAGE = -1
 """The ZkMigrationState of a controller that has not loaded the metadata log yet; no state has this number."""
-_ACTIVE_ONLY = "only_the_active_controller_reports"
-_STANDBYS, _FORMER = "standbys_report_no_migration_metrics", "former_controllers_report_no_lag"
 _LAG = "ZkWriteBehindLag"
-_NUMBERS = ("migration_state_has_its_documented_number", "recorded_states_have_their_documented_numbers")
+_NUMBERS = (migration_state_has_its_documented_number, recorded_states_have_their_documented_numbers)
 _SWAPPED = {ZkMigrationState.PRE_MIGRATION.value: 2, ZkMigrationState.MIGRATION.value: 1}
 
 
@@ -33,7 +40,9 @@ _SWAPPED = {ZkMigrationState.PRE_MIGRATION.value: 2, ZkMigrationState.MIGRATION.
 def standbys_report_what_the_active_controller_does(history: History, verdict: Verdict) -> bool:
     """Each value of a standby is one that the active controller reported at the time: both show the same image."""
     metrics = verdict.listed("metrics") or [str(verdict.facts.get("metric"))]
-    is_about = verdict.check in (_ACTIVE_ONLY, _STANDBYS) and _LAG not in metrics
+    is_about = (
+        verdict.is_of(only_the_active_controller_reports, standbys_report_no_migration_metrics) and _LAG not in metrics
+    )
     return is_about and all(_is_of_the_image(history, metric) for metric in metrics)
 
 
@@ -85,14 +94,17 @@ def _last_of_the_former(active: list[Sample], times: list[int], first: int, end:
 def two_numbers_are_swapped(_: History, verdict: Verdict) -> bool:
     """Of the numbers that differ from KIP-866's, that of PRE_MIGRATION is 2 and that of MIGRATION is 1."""
     numbers = verdict.facts.get("numbers")
-    stated = numbers if verdict.check in _NUMBERS and isinstance(numbers, Mapping) else {}
+    stated = numbers if verdict.is_of(*_NUMBERS) and isinstance(numbers, Mapping) else {}
     return bool(stated) and all(_SWAPPED.get(state) == number for state, number in stated.items())
 
 
 @diagnosis("KAFKA-15532")
 def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict) -> bool:
     """The lag of each standby grows with the log: it counts from what this controller wrote itself, long ago."""
-    if verdict.check not in (_ACTIVE_ONLY, _FORMER) or verdict.facts.get("metric") != _LAG:
+    if (
+        not verdict.is_of(only_the_active_controller_reports, former_controllers_report_no_lag)
+        or verdict.facts.get("metric") != _LAG
+    ):
         return False
     grown = [
         (_grown(row, _LAG), _grown(row, "RaftHighWatermark"))

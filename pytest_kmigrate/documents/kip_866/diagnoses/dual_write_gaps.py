@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.expectations import CONFIG_WRITTEN, ON_DISKS
 from pytest_kmigrate.model.document import diagnosis

@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.made import znode_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.metadata_kept import metadata_changed_in_the_migration_outlives_it
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
@@ -22,7 +23,6 @@ from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
-_OF_A_WAY_BACK = "metadata_changed_in_the_migration_outlives_it"
 """Brokers have then what ZooKeeper has."""
 _BROKEN_OFF = re.compile(
     r"fails to send request \(type=LeaderAndIsRequest[^\n]*\njava\.io\.IOException: Connection to \d+ was disconnected"
@@ -60,7 +60,9 @@ def znode_was_left_as_it_was(history: History, verdict: Verdict) -> bool:
     if not wrong.places:
         return False
     behind = {history.images[label].source for label, lost in wrong.lost.items() if lost}
-    followers = {"zookeeper", "admin"} if verdict.check == _OF_A_WAY_BACK else {"zookeeper"}
+    followers = (
+        {"zookeeper", "admin"} if verdict.is_of(metadata_changed_in_the_migration_outlives_it) else {"zookeeper"}
+    )
     return behind <= followers and all(_was_missed(history, claim.at_ns, wrong.lost, *place) for place in wrong.places)
 
 

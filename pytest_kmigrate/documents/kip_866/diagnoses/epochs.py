@@ -5,8 +5,10 @@ from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, CONTROLLER_EPOCH
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
-from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, claims_of, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, claims_of, lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
+from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History, ZnodeChange
@@ -52,7 +54,7 @@ def controller_epoch_began_anew(history: History, verdict: Verdict) -> bool:
 
 def _all_starved(history: History, verdict: Verdict, reason: str) -> bool:
     """Whether each partition that no write reached has a broker that logged the reason, in which it is named."""
-    if verdict.check != "partitions_stay_available" or verdict.count != len(verdict.violations):
+    if not verdict.is_of(partitions_stay_available) or verdict.count != len(verdict.violations):
         return False
     named = [_STARVED.search(each.expected) for each in verdict.violations]
     logs = [log for _, log in logs_of(history, "broker")]

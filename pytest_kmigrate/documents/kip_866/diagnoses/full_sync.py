@@ -5,10 +5,14 @@ from collections import Counter
 from collections.abc import Collection
 
 from pytest_kmigrate.checkers.controllers.lives import active_at
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
+from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.documents.kip_866.checks.nodes.unaware_clients import clients_read_the_answers_of_ready_brokers
+from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.transactions.following import zookeeper_follows_the_log
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.documents.kip_866.expectations import BROKERS_KNOW, CONFIG_WRITTEN
@@ -39,12 +43,12 @@ _BEFORE_CONFIGS = frozenset({"topics", "partitions"})
 """What a full sync writes before it comes to the configs."""
 _BEFORE_QUOTAS = _BEFORE_CONFIGS | {"configs"}
 _OF_BROKERS_NOT_INFORMED = (
-    "clients_are_told_the_same",
-    "clients_are_told_of_every_broker",
-    "clients_read_the_answers_of_ready_brokers",
+    clients_are_told_the_same,
+    clients_are_told_of_every_broker,
+    clients_read_the_answers_of_ready_brokers,
 )
 _STAYS = " stays for "
-_WHILE_IT_LASTS = ("partitions_stay_available", "zookeeper_follows_the_log")
+_WHILE_IT_LASTS = (partitions_stay_available, zookeeper_follows_the_log)
 """A broker that is restarted then gets no leaders back, and the offset in ``/migration`` stays."""
 
 
@@ -88,7 +92,7 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
     """
     return _is_blocked(history, _NO_NAME) and (
         _is_of_brokers_not_informed(verdict)
-        or (verdict.check in _WHILE_IT_LASTS and _is_blocked_by_then(history, verdict))
+        or (verdict.is_of(*_WHILE_IT_LASTS) and _is_blocked_by_then(history, verdict))
         or _is_behind(history, verdict, _BEFORE_QUOTAS)
         or all_unmet(history, verdict, lambda event: any(each.is_of(event.what) for each in BROKERS_KNOW))
     )
@@ -96,7 +100,7 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
 
 def _is_of_brokers_not_informed(verdict: Verdict) -> bool:
     """Whether a verdict is about what a broker in ZooKeeper mode does not report in time."""
-    is_about = verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS
+    is_about = verdict.is_of(*_OF_BROKERS_NOT_INFORMED) and verdict.kind is Kind.LIVENESS
     return is_about and all(OF_ZOOKEEPER_MODE in each.observed for each in verdict.violations)
 
 

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.checkers.controllers.raft_logs import logs
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.run.deaths import failed_stops, unexpected_deaths
 from pytest_kmigrate.checkers.run.runs import no_unexpected_death
+from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.copying.beginning import migration_begins_when_every_node_is_ready
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
+from pytest_kmigrate.documents.kip_866.checks.registration.preparation import brokers_register_before_the_takeover
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.driver_log import ABORTED_COPY, COPY_BEGUN
 from pytest_kmigrate.documents.kip_866.expectations import (
@@ -35,9 +37,9 @@ _CHANNEL = "to-controller-"
 _NO_PROTOCOL = 'Cannot invoke "org.apache.kafka.common.security.auth.SecurityProtocol.ordinal()"'
 _RAFT_THREAD = "raft-io-thread"
 _NOT_REGISTERED = (
-    "no_unexpected_death",
-    "brokers_register_before_the_takeover",
-    "migration_begins_when_every_node_is_ready",
+    no_unexpected_death,
+    brokers_register_before_the_takeover,
+    migration_begins_when_every_node_is_ready,
 )
 _OTHER_LEADER = re.compile(
     r"with leader \S+ and epoch (\d+) which is inconsistent with current leader \S+ and epoch \1\b"
@@ -204,7 +206,7 @@ def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
     blamed = blamed_steps(history, verdict)  # perhaps earlier than the deaths, for those of threads are noticed late
     late = [step.what.reason.startswith("phase ") or _waits_for(step, deaths) for step in blamed]
     return (
-        (verdict.check in _NOT_REGISTERED and verdict.kind is Kind.LIVENESS)
+        (verdict.is_of(*_NOT_REGISTERED) and verdict.kind is Kind.LIVENESS)
         or (bool(late) and all(late))
         or all_unmet(history, verdict, lambda event: event.what.observed == "PREPARING")
     )

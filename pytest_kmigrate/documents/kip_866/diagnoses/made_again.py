@@ -2,8 +2,9 @@
 
 import re
 
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lacking_members
+from pytest_kmigrate.checkers.evidence.expectations import lacking_members
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind, Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded

@@ -9,9 +9,12 @@ from collections.abc import Callable, Collection, Mapping
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import active_at, roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import failed_steps
+from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.clients.brokers_only import clients_are_told_of_brokers_only
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.documents.kip_866.checks.copying.beginning import migration_begins_when_every_node_is_ready
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.driver_log import ABORTED_COPY, registered_for_migration
 from pytest_kmigrate.documents.kip_866.expectations import CONTROLLER_HELD, SUCCESSOR_KNOWN
@@ -46,8 +49,7 @@ _OF_FAULTS = (EventKind.FAULT_BEGAN, EventKind.FAULT_APPLIED, EventKind.FAULT_HE
 
 _COUNT = "MigratingZkBrokerCount"
 _DRIVER = re.compile(r"\[KRaftMigrationDriver id=\d+\] ([^\n]*)")
-_BEGINS = "migration_begins_when_every_node_is_ready"
-_OF_CLIENTS = ("clients_are_told_the_same", "clients_are_told_of_brokers_only")
+_OF_CLIENTS = (clients_are_told_the_same, clients_are_told_of_brokers_only)
 """What brokers in ZooKeeper mode report, which hear of no controller then."""
 _LOST_POLL, _RECOVERED = "Had an exception in PollEvent", "Recovered migration state"
 _WAITS = "Still waiting for all controller nodes ready to begin the migration"
@@ -93,9 +95,9 @@ def _claims_nothing(history: History, event: Recorded[ExpectationEnded]) -> bool
 def _moments(history: History, verdict: Verdict) -> list[int]:
     """When what a verdict is about was missed: a step failed, or nothing began although every node was ready."""
     steps = failed_steps(history)[0]
-    if verdict.check in _OF_CLIENTS:
+    if verdict.is_of(*_OF_CLIENTS):
         return [step.at_ns for step in steps] if _is_after_a_claim_in_vain(history, verdict) else []
-    if verdict.check == _BEGINS and not verdict.listed("not_ready"):
+    if verdict.is_of(migration_begins_when_every_node_is_ready) and not verdict.listed("not_ready"):
         missed = steps or verdict.violations
         return [each.at_ns or 0 for each in missed] if verdict.count <= len(missed) else []
     steps = blamed_steps(history, verdict)

@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping
 
 from pytest_kmigrate.checkers.controllers.lives import roles
-from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import after_last, log_of
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.events.nodes import NodeStarted

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, lacking_members
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, lacking_members
 from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History

@@ -4,10 +4,11 @@ import re
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.evidence.logs import logs_of
-from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
+from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present, looked_for
 from pytest_kmigrate.checkers.metadata.made import changed_ns, lost_ns
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
+from pytest_kmigrate.documents.kip_866.checks.metadata_kept import metadata_changed_in_the_migration_outlives_it
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import expired_sessions
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -30,7 +31,7 @@ _SHUTDOWN = re.compile(
     r"ZooKeeperClient KRaft Migration\] Closing\.(.*?)\[KRaftMigrationDriver id=\d+\] closed event queue", re.DOTALL
 )
 """From the end of the driver's own session to that of its queue; its queue's thread may be first to log of either."""
-_ABOUT = ("acknowledged_metadata_changes_present", "metadata_changed_in_the_migration_outlives_it")
+_ABOUT = (acknowledged_metadata_changes_present, metadata_changed_in_the_migration_outlives_it)
 _AT_ONCE_NS = 1_000_000_000
 """Changes that were acknowledged so shortly after each other may have been written in either order."""
 _AROUND_NS = 10_000_000_000
@@ -44,7 +45,7 @@ def backlog_was_dropped_at_the_shutdown(history: History, verdict: Verdict) -> b
     It explains that what was acknowledged at the end of dual write is gone after the revert, if what came before is
     there: otherwise something else is wrong.
     """
-    wrong = wrong_in(history, verdict) if verdict.check in _ABOUT else None
+    wrong = wrong_in(history, verdict) if verdict.is_of(*_ABOUT) else None
     shutdowns = [part for _, log in logs_of(history, "controller") for part in _SHUTDOWN.findall(log)]
     failed = any(_EXPIRED.search(part) for part in shutdowns)
     return failed and wrong is not None and any(wrong.lost.values()) and _are_of_the_end(history, wrong)

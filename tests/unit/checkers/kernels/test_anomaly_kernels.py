@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_kmigrate.checkers import kernels
-from pytest_kmigrate.checkers.kernels import Anomaly, AnomalyClass, anomalies_of
-from pytest_kmigrate.checkers.registry import general_checkers
+from pytest_kmigrate.checkers.clients.judged_by import JUDGED_BY
+from pytest_kmigrate.checkers.kernels import AnomalyClass, anomalies_of
 from pytest_kmigrate.model.checks import by_name
 from tests.unit.checkers.histories import (
     FAILED,
@@ -177,9 +177,6 @@ ANY_ROW = st.one_of(
 )
 
 
-CHECKERS = by_name(general_checkers())
-
-
 @settings(max_examples=200)
 @given(st.lists(ANY_ROW, max_size=14))
 def test_checkers_and_anomalies_agree_on_any_operations(rows: list[Row]) -> None:
@@ -188,10 +185,6 @@ def test_checkers_and_anomalies_agree_on_any_operations(rows: list[Row]) -> None
     # Checkers have nothing to say where nothing was acknowledged; elsewhere something is, and is in order.
     in_place += [sent(0, topic="fine", producer=7), read_back(0, topic="fine", producer=7, began_ns=3 * MS)]
     anomalies = anomalies_of(operations(*in_place))
-    for check in sorted({each.check for each in AnomalyClass if each.check}):
-        verdict = CHECKERS[check].judge(history(in_place))
-        assert verdict.count == _counted(anomalies, check), verdict
-
-
-def _counted(anomalies: list[Anomaly], check: str) -> int:
-    return sum(each.count for each in anomalies if each.name.check == check)
+    for check in by_name(JUDGED_BY.values()).values():
+        verdict = check.judge(history(in_place))
+        assert verdict.count == sum(each.count for each in anomalies if JUDGED_BY.get(each.name) is check), verdict

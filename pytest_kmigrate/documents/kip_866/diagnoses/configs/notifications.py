@@ -1,6 +1,7 @@
 """KAFKA-16428: a notification of a changed config names what brokers in ZooKeeper mode cannot read."""
 
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, claims_of
+from pytest_kmigrate.checkers.evidence.expectations import claims_of
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded

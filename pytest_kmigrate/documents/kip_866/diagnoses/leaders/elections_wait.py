@@ -3,8 +3,9 @@
 import re
 
 from pytest_kmigrate.checkers.controllers.lives import roles
-from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, claims_of, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, claims_of, lists_in
 from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History

@@ -4,7 +4,7 @@ import re
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.logs import log_of
-from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS
+from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS, brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.events.nodes import NodeStopped
@@ -24,7 +24,7 @@ _INFORMED_NS = 15_000_000_000
 @diagnosis("kmigrate-26", windows=since_the_takeover)
 def broker_asked_the_former_controller(history: History, verdict: Verdict) -> bool:
     """The broker was stopped just after the take-over, and ended in an unclean way: its last request was stale."""
-    if verdict.check != "brokers_are_rolled_one_by_one" or verdict.count > len(verdict.violations):
+    if not verdict.is_of(brokers_are_rolled_one_by_one) or verdict.count > len(verdict.violations):
         return False
     named = [_STOPPED.search(each.expected) for each in verdict.violations]
     stopped = {each[1] for each in named if each}

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.evidence.expectations import Unmet, all_unmet, lists_in
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.checkers.evidence.expectations import Unmet, lists_in
+from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, migration_znode_never_moves_back
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, unwritten
 from pytest_kmigrate.model.document import diagnosis
@@ -32,7 +33,7 @@ def former_controller_wrote_after_it_was_read(history: History, verdict: Verdict
 @diagnosis("kmigrate-18")
 def position_was_read_before_the_claim(history: History, verdict: Verdict) -> bool:
     """Each time that ``/migration`` moved back, its new owner wrote a position that it had held before."""
-    if verdict.check != "migration_znode_never_moves_back":
+    if not verdict.is_of(migration_znode_never_moves_back):
         return False
     at_ns = {each.at_ns for each in verdict.violations}
     fallen = [(before, after) for before, after in _fallen(history) if after.at_ns in at_ns]

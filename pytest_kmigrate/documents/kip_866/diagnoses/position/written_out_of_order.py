@@ -7,6 +7,9 @@ from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
+from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
+from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
@@ -20,7 +23,7 @@ _NO_NODE = -101
 _TOGETHER_NS = 1_000_000_000
 _OF_A_TOPIC = re.compile(r"/brokers/topics/([^/]+)(?:/partitions/(\d+)(?:/state)?)?")
 _NOT_REPEATED = "Should only see a SetData operation on /migration in the last request"
-_OF_A_STANDSTILL = ("lag_is_the_distance", "brokers_are_rolled_one_by_one", "partitions_stay_available")
+_OF_A_STANDSTILL = (lag_is_the_distance, brokers_are_rolled_one_by_one, partitions_stay_available)
 
 
 @diagnosis("kmigrate-24", windows=unwritten)
@@ -34,7 +37,7 @@ def topic_was_written_out_of_order(history: History, verdict: Verdict) -> bool:
     stateless = _without_a_state(history)
     if not stateless or not any(_NOT_REPEATED in log for _, log in logs_of(history, "controller")):
         return False
-    if verdict.check in _OF_A_STANDSTILL:
+    if verdict.is_of(*_OF_A_STANDSTILL):
         return bool(verdict.violations) and all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
     wrong = wrong_in(history, verdict)
     label = wrong.behind(history, "zookeeper") if wrong else None
