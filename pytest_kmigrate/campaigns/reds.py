@@ -2,19 +2,22 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
-from pytest_kmigrate.faults.schedules.header import FORMAT, NIGHT, SHRINKS, SIGNATURE
+from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
+from pytest_kmigrate.faults.schedules.header import FINAL_READ, FORMAT, IMAGES, NIGHT, SHRINKS, SIGNATURE, WITHOUT
 from pytest_kmigrate.faults.schedules.reading import schedule_of
 from pytest_kmigrate.faults.schedules.schedule import Schedule, data_of, lines_of
 from pytest_kmigrate.faults.schedules.spelling import Mistake
+from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.rejudge import judge_again
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.history import RunHeader
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from pytest_kmigrate.recording.reading import read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running.carrying_out import walkable
@@ -22,6 +25,8 @@ from pytest_kmigrate.running.replaying import replay_command
 
 _LOG = "pytest.log"
 _LONGEST_S = 1800
+_WITHOUT_A_READ = frozenset({longest_time_without_acked_write.name})
+"""Checks of clients that judge by what was acknowledged, whatever is read back."""
 _LEVELS = 3
 """So deep below a folder of a night its runs lie: shard, and run."""
 
@@ -37,6 +42,8 @@ class Red:
     """Known bugs by id, anything else by its check: what is new before what is known, SAFETY before the rest."""
     new: tuple[str, ...]
     """Those of them that no known bug explains."""
+    without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By name what a run that looks for it alone can go without."""
 
 
 def red_of(run: Path) -> Red:
@@ -48,10 +55,11 @@ def red_of(run: Path) -> Red:
     schedule = schedule_of(json.dumps(header.schedule), walkable, mistakes)
     if schedule is None:
         raise WrongUseError(f"{run}: its schedule is none of this version: {'; '.join(map(str, mistakes))}")
-    names, new = names_of(judge_again(run, has_reports=False).verdicts)
+    verdicts = judge_again(run, has_reports=False).verdicts
+    names, new = names_of(verdicts)
     if not names:
         raise WrongUseError(f"{run}: expected a run that violates something; got none of that")
-    return Red(run, header, schedule, names, new)
+    return Red(run, header, schedule, names, new, {each: dispensable(each, verdicts) for each in names})
 
 
 def names_of(verdicts: Sequence[Verdict]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -61,6 +69,28 @@ def names_of(verdicts: Sequence[Verdict]) -> tuple[tuple[str, ...], tuple[str, .
     new = [each.check for each in gravest_first if not each.known_bugs]
     known = [bug for each in gravest_first for bug in each.known_bugs]
     return tuple(dict.fromkeys([*new, *known])), tuple(dict.fromkeys(new))
+
+
+def dispensable(name: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """What a run that looks for one name alone can go without: what no verdict of that name rests on.
+
+    The final read is for checks of clients, but for the time without an acknowledged write; images are for violations
+    that name one as their evidence.
+    """
+    own = [each for each in verdicts if each.outcome is Outcome.VIOLATES and name in _names_of(each)]
+    rests_on_images = any(each.listed("images") or any(map(_names_an_image, each.violations)) for each in own)
+    checkers = all_checkers()
+    needs = {need for each in own if each.check not in _WITHOUT_A_READ for need in checkers[each.check].needs}
+    found = {FINAL_READ: Capability.TRAFFIC in needs, IMAGES: rests_on_images}
+    return tuple(what for what, is_needed in found.items() if not is_needed)
+
+
+def _names_of(verdict: Verdict) -> tuple[str, ...]:
+    return verdict.known_bugs or (verdict.check,)
+
+
+def _names_an_image(violation: Violation) -> bool:
+    return any(each.startswith("image ") for each in violation.evidence)
 
 
 def new_reds(folder: Path) -> Iterator[Red]:
@@ -88,12 +118,17 @@ def shows(red: Red, name: str, work: Path, say: Callable[[str], None]) -> Callab
 
     def shown(schedule: Schedule) -> bool:
         folder = work / f"{next(numbers):02d}"
-        found = _names_of_one(red.header, schedule, folder, {SHRINKS: red.header.run_id, SIGNATURE: name})
+        found = _names_of_one(red.header, schedule, folder, _asking(red, name))
         is_shown = name in found
         say(f"{folder.name}: {schedule.name} {'shows it' if is_shown else 'does not show it'} ({_listed(found)})")
         return is_shown
 
     return shown
+
+
+def _asking(red: Red, name: str) -> dict[str, object]:
+    """Keys of the file of a run that looks for one name."""
+    return {SHRINKS: red.header.run_id, SIGNATURE: name, WITHOUT: list(red.without.get(name, ()))}
 
 
 def _shrinks_another(header: RunHeader) -> bool:

@@ -64,7 +64,7 @@ def night_of(item: pytest.Item) -> Mapping[str, object] | None:
     schedule, options = schedule_of(item), options_of(item.config)
     if schedule is None or options.schedules is None:
         return None
-    from pytest_kmigrate.faults.schedules.header import SHRINKS, SIGNATURE  # not at pytest's start
+    from pytest_kmigrate.faults.schedules.header import SHRINKS, SIGNATURE, WITHOUT  # not at pytest's start
 
     night = _read(options.schedules)
     if not night.header:
@@ -79,6 +79,7 @@ def night_of(item: pytest.Item) -> Mapping[str, object] | None:
         "shards": machines,
         SHRINKS: night.header.get(SHRINKS),
         SIGNATURE: night.header.get(SIGNATURE),
+        WITHOUT: night.header.get(WITHOUT) or [],
     }
 
 

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injection
 from pytest_kmigrate.faults.schedules.contradictions import Walkable
+from pytest_kmigrate.faults.schedules.header import IMAGES
 from pytest_kmigrate.faults.schedules.schedule import Happening, Moment, Schedule
 from pytest_kmigrate.faults.schedules.spelling import Act
 from pytest_kmigrate.faults.triggers import (
@@ -96,7 +97,7 @@ class _Changing:
         self.is_over = True
         self._run.metadata.stop()
         sides = self._run.metadata.visible(self._sides(state))
-        if len(sides) > 1:
+        if len(sides) > 1 and IMAGES not in self._run.without:
             self._run.metadata.settle(_LABEL, sides, _SETTLED_WITHIN_S)
             self.images.append([f"{_LABEL}-{side}" for side in sides])
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injector
+from pytest_kmigrate.faults.schedules.header import FINAL_READ, WITHOUT
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
 from pytest_kmigrate.model.capabilities import Capability, require
 from pytest_kmigrate.model.checkpoint import Start, Znode
@@ -182,11 +183,18 @@ class Run:
         pressure.start()
         self._probes.callback(pressure.stop)
 
+    @property
+    def without(self) -> frozenset[str]:
+        """What the run goes without, as it looks for one red alone: ``FINAL_READ``, ``IMAGES``."""
+        listed = (self._header.circumstances.night or {}).get(WITHOUT)
+        return frozenset(map(str, listed)) if isinstance(listed, list | tuple) else frozenset()
+
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
         """Finish recording, then judge the run folder with the same code as ``kmigrate judge``.
 
-        With ``reads_back=False`` the final read is skipped, and so it is when a part of the harness is gone. ``checks``
-        is None if a test ended before it asked for any: then nothing conforms.
+        With ``reads_back=False`` the final read is skipped, and so it is when a part of the harness is gone, or the red
+        that the run looks for does not rest on it. ``checks`` is None if a test ended before it asked for any: then
+        nothing conforms.
         """
         if self.judgement is not None:
             raise WrongUseError("verify was called already in this test: expected once, with every check")
@@ -196,7 +204,7 @@ class Run:
             self.recorder.record(HarnessTrouble("a node of the cluster", trouble, of_machine=True), name)
         is_hurried = not reads_back or self.losses.first() is not None
         self.metadata.stop(_HURRIED_S if is_hurried else None)
-        self.traffic.finish(reads_back=not is_hurried)
+        self.traffic.finish(reads_back=not is_hurried and FINAL_READ not in self.without)
         self.members.finish()
         self._probes.close()
         for node in self.cluster.nodes():

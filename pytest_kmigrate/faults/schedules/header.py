@@ -16,8 +16,12 @@ FORMAT = 1
 _DIGESTS = ("space", "tables", "harness", "digest")
 SHRINKS, SIGNATURE = "shrinks", "signature"
 """Keys of a file that shrinks a red: the id of the run that was red, and what it violates."""
+WITHOUT = "without"
+"""Key of such a file: what its runs go without, as the red that is looked for does not rest on it."""
+FINAL_READ, IMAGES = "final-read", "images"
+"""What a run can go without: reading back what was acknowledged, and comparing the sides of the metadata."""
 
-KEYS = (NIGHT, "document", "seed", *_DIGESTS, "lines", SHRINKS, SIGNATURE)
+KEYS = (NIGHT, "document", "seed", *_DIGESTS, "lines", SHRINKS, SIGNATURE, WITHOUT)
 _HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
 
@@ -60,6 +64,9 @@ def header_in(lines: Sequence[str], mistakes: list[Mistake]) -> tuple[Mapping[st
     mistakes += [wrong(key, "a whole number from 0 on", first[key]) for key in odd]
     odd = [key for key in ("document", SHRINKS, SIGNATURE) if not isinstance(first.get(key, ""), str)]
     mistakes += [wrong(key, "a name", first[key]) for key in odd]
+    without = first.get(WITHOUT) or []
+    if not isinstance(without, list) or not set(map(str, without)) <= {FINAL_READ, IMAGES}:
+        mistakes.append(wrong(WITHOUT, f"a list of {FINAL_READ}, {IMAGES}", without))
     return first, 1
 
 

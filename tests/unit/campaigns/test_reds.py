@@ -1,13 +1,15 @@
 """Facts about reds of schedules: what they are called, and what is refused before anything runs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.campaigns.reds import names_of, new_reds, red_of
+from pytest_kmigrate.campaigns.reds import dispensable, names_of, new_reds, red_of
 from pytest_kmigrate.cli import app
+from pytest_kmigrate.faults.schedules.header import FINAL_READ, IMAGES
 from pytest_kmigrate.model.errors import KmigrateError
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 
 
 def _red(check: str, kind: Kind = Kind.LIVENESS, *bugs: str, counts: bool = True) -> Verdict:
@@ -25,6 +27,36 @@ def test_a_red_is_called_by_its_bugs_and_else_by_its_checks() -> None:
     ]
     assert names_of(verdicts) == (("lost", "slow", "kmigrate-35", "KAFKA-1"), ("lost", "slow"))
     assert names_of(verdicts[3:4]) == ((), ())
+
+
+OF_IMAGES = Violation("x", "y", 1, ("event 3", "image after-log"))
+OF_AN_EVENT = Violation("x", "y", 1, ("event 3",))
+
+
+@pytest.mark.parametrize(
+    ("check", "violation", "facts", "expected"),
+    [
+        ("no_acked_record_lost", OF_AN_EVENT, {}, (IMAGES,)),
+        ("longest_time_without_acked_write", OF_AN_EVENT, {}, (FINAL_READ, IMAGES)),
+        ("longest_time_without_an_active_controller", OF_AN_EVENT, {}, (FINAL_READ, IMAGES)),
+        ("brokers_are_told_of_changes", OF_IMAGES, {}, (FINAL_READ,)),
+        ("metadata_equivalent", OF_AN_EVENT, {"images": ["a", "b"]}, (FINAL_READ,)),
+    ],
+)
+def test_a_run_that_looks_for_one_red_goes_without_what_it_does_not_rest_on(
+    check: str, violation: Violation, facts: dict[str, object], expected: tuple[str, ...]
+) -> None:
+    """Reading back, or comparing images, takes minutes where a cluster is gone."""
+    red = replace(_red(check), violations=(violation,), count=1, facts=facts)
+    assert dispensable(check, [red, _red("no_acked_record_lost", Kind.SAFETY, "kmigrate-1")]) == expected
+
+
+def test_of_a_known_bug_all_that_it_explains_is_kept() -> None:
+    """Any of it may be what shows next time."""
+    about = replace(_red("brokers_are_told_of_changes", Kind.SAFETY, "kmigrate-7"), violations=(OF_IMAGES,), count=1)
+    lost = _red("no_acked_record_lost", Kind.SAFETY, "kmigrate-7", "kmigrate-35")
+    assert dispensable("kmigrate-7", [about, lost]) == ()
+    assert dispensable("kmigrate-35", [about, lost]) == (IMAGES,)
 
 
 def test_what_is_no_red_run_of_a_schedule_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_kmigrate.faults.injection import Injection, Injector
 from pytest_kmigrate.faults.processes import Kill, Pause
+from pytest_kmigrate.faults.schedules.header import IMAGES
 from pytest_kmigrate.faults.schedules.schedule import Begin, Happening, Release, Schedule
 from pytest_kmigrate.faults.targets import active_controller, node
 from pytest_kmigrate.model.event import EventKind
@@ -32,6 +33,7 @@ def run(stage: Stage) -> Any:
     return SimpleNamespace(
         done=done,
         inject=Injector(stage.scene),
+        without=frozenset(),
         driver=SimpleNamespace(advance_to=advance_to),
         traffic=SimpleNamespace(start=note("traffic"), usual=lambda: "usual"),
         metadata=SimpleNamespace(change=note("change"), stop=note("stop"), settle=note("settle"), visible=list),
@@ -155,3 +157,15 @@ def test_the_bound_of_clients_grows_with_what_happens(stage: Stage, run: Any) ->
     happening = Happening(1, Pause(node("broker-1")), Begin("HYBRID"), Release(0, 30))
     asked = {check.name: dict(check.arguments) for check in carry_out(_schedule(happening), run)}
     assert asked["longest_time_without_acked_write"] == {"at_most_s": 90}
+
+
+def test_a_run_that_goes_without_images_compares_nothing(stage: Stage, run: Any) -> None:
+    """A shrink that looks for what clients see asks for nothing else; changes go on as long as ever."""
+    run.without = frozenset({IMAGES})
+    kill = Happening(1, Pause(node("broker-1")), Begin("HYBRID"), AT_ONCE)
+    asked = carry_out(_schedule(kill, walk=("ALL_KRAFT", "FINALIZED"), changes_per_s=2), run)
+    order = [each.partition("[")[0].partition(",")[0] for each in run.done]
+    assert order == ["traffic", "change", "walk to ALL_KRAFT", "stop", "walk to FINALIZED"]
+    names = {check.name for check in asked}
+    assert "no_acked_record_lost" in names
+    assert "metadata_equivalent" not in names

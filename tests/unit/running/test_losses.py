@@ -9,12 +9,13 @@ from pytest_kmigrate.model.errors import HarnessLostError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from pytest_kmigrate.running import Run
+from pytest_kmigrate.providers.fake import FakeProvider
+from pytest_kmigrate.running import Claim, Run, RunSettings, open_run
 from pytest_kmigrate.running.expectations import expect
 from pytest_kmigrate.running.losses import Losses
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import Stage
-from tests.unit.running.test_run import opened
+from tests.unit.running.test_run import SHAPE, opened
 
 LOST = HarnessTrouble("the links' proxies are gone", "exit code -9", lost="links")
 
@@ -59,3 +60,16 @@ def test_other_trouble_is_no_loss(stage: Stage) -> None:
     for _ in range(2):
         assert (loss := losses.first()) is not None
         assert loss.data["lost"] == "links"
+
+
+@pytest.mark.parametrize(("without", "expected"), [([], True), (["final-read"], False), (["images"], True)])
+def test_a_run_that_looks_for_one_red_reads_back_only_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: list[str], *, expected: bool
+) -> None:
+    """By the file of schedules that it is a line of."""
+    reads: list[bool] = []
+    claim = Claim("t.py::test_it", night={"without": without})
+    with open_run(RunSettings(tmp_path, seed=7), FakeProvider(), SHAPE, claim, lambda _folder: None) as run:
+        monkeypatch.setattr(run.traffic, "finish", lambda *, reads_back: reads.append(reads_back))
+        run.verify([])
+    assert reads == [expected]

@@ -245,6 +245,7 @@ def test_a_damaged_night_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
         (lines_of([schedule], header), "line 1: lines: expected 2 schedules to follow; got 1"),
         (lines_of(lines, {**header, "document": "kip-500"}), "line 1: document: expected the document of every line"),
         (lines_of(lines, {**header, "harness": "x", "seed": -1}), "(?s)line 1: harness: .*line 1: seed: "),
+        (lines_of(lines, {**header, "without": ["reading"]}), "line 1: without: expected a list of final-read, images"),
         (lines_of(lines, {**header, "sede": 1, "night": 2}), "(?s)line 1: sede: expected no such key.*line 1: night: "),
         (lines_of(lines, header)[5:], "line 1: the line: expected JSON"),
     ):
