@@ -242,13 +242,13 @@ def _checker(name: str, checkers: CheckersByName) -> AnyChecker:
 
 def _judged(each: AnyChecker, history: History, check: Check) -> Verdict:
     if lacking := _lacking(each, history.header):
-        return not_applicable(check.name, not_offered(check.name, lacking))
+        return not_applicable(not_offered(check.name, lacking)).by(check.name)
     try:
         return each.judged(history, check)
     # A checker is third-party code as far as a run is concerned: whatever it raises must never pass for a verdict.
     except Exception as error:  # noqa: BLE001
         text = f"the checker itself failed: {type(error).__name__}: {error}"
-        return inconclusive(check.name, Kind.HARNESS, text)
+        return inconclusive(Kind.HARNESS, text).by(check.name)
 
 
 def _checks_in(event: Recorded[ChecksRequested]) -> list[Check]:

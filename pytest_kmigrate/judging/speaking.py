@@ -76,7 +76,7 @@ def unspoken(verdicts: Iterable[Verdict], claimed: Sequence[str]) -> list[Verdic
         return []
     text = f"nothing in this run could have violated {', '.join(lacking)}, which its test claims"
     about = [About(each, Outcome.INCONCLUSIVE, Kind.VACUOUS) for each in lacking]
-    return [inconclusive(UNSPOKEN, Kind.VACUOUS, text).about_each(about)]
+    return [inconclusive(Kind.VACUOUS, text).by(UNSPOKEN).about_each(about)]
 
 
 def unseen(verdicts: Iterable[Verdict], requirements: Sequence[str]) -> list[Verdict]:
@@ -84,10 +84,10 @@ def unseen(verdicts: Iterable[Verdict], requirements: Sequence[str]) -> list[Ver
     spoken_for = {requirement for verdict in verdicts for requirement in verdict.requirements}
     lacking = [each for each in requirements if each not in spoken_for]
     text = "nothing that was seen could have violated it: it takes faults, clients or changes that a test makes"
-    return [not_applicable(SEEN, text).speaking_for(*lacking)] if lacking else []
+    return [not_applicable(text).by(SEEN).speaking_for(*lacking)] if lacking else []
 
 
 def inapplicable(lacking: Recorded[CapabilityLacking], claimed: Sequence[str]) -> Verdict:
     """The verdict NOT_APPLICABLE about all that a test claims, by the event that ended it."""
     text = not_offered(lacking.what.what, lacking.what.lacking)
-    return not_applicable(OFFERED, text).speaking_for(*claimed)
+    return not_applicable(text).by(OFFERED).speaking_for(*claimed)

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from inspect import signature
 from typing import Any, Concatenate, Generic, ParamSpec
 
@@ -92,10 +93,17 @@ def checker(
     doubt: Cause | None = None,
     ends_test: bool = False,
 ) -> Callable[[Callable[Concatenate[History, P], Verdict]], Checker[P]]:
-    """Declare a function of a History to be a checker; the function's docstring says what it claims."""
+    """Declare a function of a History to be a checker; the function's docstring says what it claims.
+
+    The verdicts that it returns are recorded with the function's name.
+    """
 
     def declared(judge: Callable[Concatenate[History, P], Verdict]) -> Checker[P]:
-        return Checker(judge, requirements, in_every_run, anomaly, frozenset(needs), doubt, ends_test)
+        @wraps(judge)
+        def named(history: History, /, *args: P.args, **kwargs: P.kwargs) -> Verdict:
+            return judge(history, *args, **kwargs).by(judge.__name__)
+
+        return Checker(named, requirements, in_every_run, anomaly, frozenset(needs), doubt, ends_test)
 
     return declared
 

@@ -79,6 +79,7 @@ class Verdict:
     """What one check says, with at most ``MOST_VIOLATIONS`` examples and the count of all."""
 
     check: str
+    """The name of the checker, which ``checker`` fills in, or what ``by`` named."""
     outcome: Outcome
     kind: Kind | None = None
     summary: str = ""
@@ -132,6 +133,10 @@ class Verdict:
         own = tuple(About(each, self.outcome, self.kind, seen, "", observed, awaited, known) for each in requirements)
         return replace(self, about=(*self.about, *own))
 
+    def by(self, check: str) -> "Verdict":
+        """Return the verdict as one of this name."""
+        return replace(self, check=check)
+
     def about_each(self, about: Iterable[About]) -> "Verdict":
         """Return the verdict with these outcomes of single requirements."""
         return replace(self, about=tuple(about))
@@ -152,27 +157,27 @@ SEEN_AS = "seen_as"
 """The fact of a verdict that has, for each of its known bugs, what the first violation observed that it explains."""
 
 
-def conforms(check: str, summary: str, **facts: object) -> Verdict:
+def conforms(summary: str, **facts: object) -> Verdict:
     """A verdict CONFORMS; ``summary`` says over how much evidence."""
-    return Verdict(check, Outcome.CONFORMS, None, summary, facts=facts)
+    return Verdict("", Outcome.CONFORMS, None, summary, facts=facts)
 
 
-def violates(check: str, kind: Kind, violations: Iterable[Violation], summary: str = "", **facts: object) -> Verdict:
+def violates(kind: Kind, violations: Iterable[Violation], summary: str = "", **facts: object) -> Verdict:
     """A verdict VIOLATES of ``kind``; keeps the first violations and counts them all."""
     found = list(violations)
     text = summary or f"{len(found)} x: expected {found[0].expected}; observed {found[0].observed}"
     kept = tuple(found[:MOST_VIOLATIONS])
-    return Verdict(check, Outcome.VIOLATES, kind, text, kept, len(found), facts=facts, every=tuple(found))
+    return Verdict("", Outcome.VIOLATES, kind, text, kept, len(found), facts=facts, every=tuple(found))
 
 
-def inconclusive(check: str, kind: Kind, summary: str, **facts: object) -> Verdict:
+def inconclusive(kind: Kind, summary: str, **facts: object) -> Verdict:
     """A verdict INCONCLUSIVE; ``summary`` says what was missing."""
-    return Verdict(check, Outcome.INCONCLUSIVE, kind, summary, facts=facts)
+    return Verdict("", Outcome.INCONCLUSIVE, kind, summary, facts=facts)
 
 
-def not_applicable(check: str, summary: str) -> Verdict:
+def not_applicable(summary: str) -> Verdict:
     """A verdict NOT_APPLICABLE; ``summary`` says why."""
-    return Verdict(check, Outcome.NOT_APPLICABLE, None, summary)
+    return Verdict("", Outcome.NOT_APPLICABLE, None, summary)
 
 
 def merged(outcomes: Iterable[Outcome]) -> Outcome:

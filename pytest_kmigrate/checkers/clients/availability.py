@@ -47,11 +47,10 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
     in which no send was in progress does not count, nor time between two workloads, nor time in which too few replicas
     ran for any write. Without a limit this only measures.
     """
-    name = "longest_time_without_acked_write"
     sends = history.operations.of(OperationKind.PRODUCE)
     acked = int((sends.outcome == OperationOutcome.OK).sum())
     if not acked:
-        return inconclusive(name, Kind.VACUOUS, f"{counted(len(sends), 'send')}, none acknowledged: nothing to measure")
+        return inconclusive(Kind.VACUOUS, f"{counted(len(sends), 'send')}, none acknowledged: nothing to measure")
     begins = np.array([each.began_ns for each in stretches(history)], np.int64)
     limit_ns = np.inf if at_most_s is None else at_most_s * 1e9
     by_place = dict(partitions(sends))
@@ -68,11 +67,11 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
     # Where nothing was acknowledged anywhere, it is not repeated for every partition.
     long += [gap for gap in one_by_one if gap.judged_ns > limit_ns and not any(_overlap(gap, each) for each in long)]
     if at_most_s is None or not long:
-        return conforms(name, text, acknowledged=acked, **facts)
+        return conforms(text, acknowledged=acked, **facts)
     examples = [_violation(history, gap, at_most_s) for gap in long]
     reported = f"{text}; allowed are {at_most_s:g} s"
     too_long_ns = [[gap.began_ns, gap.ended_ns] for gap in long]
-    return violated(name, Kind.LIVENESS, reported, examples, len(long), too_long_ns=too_long_ns, **facts)
+    return violated(Kind.LIVENESS, reported, examples, len(long), too_long_ns=too_long_ns, **facts)
 
 
 def gaps_in(begins: npt.NDArray[np.int64], sends: Operations) -> Gaps:

@@ -36,23 +36,22 @@ def consumer_positions_never_run_backwards(history: History) -> Verdict:
     member of a group may step back, or begin, anywhere at or above the committed offset. A consumer without a group
     has nothing to go back to. Steps back in a group that committed nothing cannot be judged.
     """
-    name = "consumer_positions_never_run_backwards"
     reads = chosen(history.operations, OperationKind.CONSUME)
     if not len(reads):
-        return inconclusive(name, Kind.VACUOUS, "no consumer read a record")
+        return inconclusive(Kind.VACUOUS, "no consumer read a record")
     found, steps_back, unjudged = _positions(history.operations)
     facts = {"read": len(reads), "steps_back": steps_back, "steps_back_unjudged": unjudged}
     if found:
         text = f"{counted(total(found), 'read')} went back further than a re-assignment may: {where(found)}"
         examples = told_each(found, lambda each, row: _told_position(history, each, row))
-        return violated(name, Kind.SAFETY, text, examples, total(found), **facts)
+        return violated(Kind.SAFETY, text, examples, total(found), **facts)
     if unjudged:
         text = f"{counted(unjudged, 'step')} back in groups without a recorded commit: nothing to hold them against"
-        return inconclusive(name, Kind.VACUOUS, text, **facts)
+        return inconclusive(Kind.VACUOUS, text, **facts)
     if not (_follow_each_other(reads, reads.client) or _have_something_before(history.operations)):
-        return inconclusive(name, Kind.VACUOUS, "no consumer read a second record of a partition", **facts)
+        return inconclusive(Kind.VACUOUS, "no consumer read a second record of a partition", **facts)
     text = f"{counted(len(reads), 'read')} in order; {counted(steps_back, 'step')} back, none below a committed offset"
-    return conforms(name, text, **facts)
+    return conforms(text, **facts)
 
 
 @checker(needs=[Capability.TRAFFIC])
@@ -61,18 +60,17 @@ def committed_offsets_never_run_backwards(history: History) -> Verdict:
 
     Commits that overlap in time may be applied in either order and are not compared.
     """
-    name = "committed_offsets_never_run_backwards"
     commits = chosen(history.operations, OperationKind.COMMIT)
     if not len(commits):
-        return inconclusive(name, Kind.VACUOUS, "no offset was committed")
+        return inconclusive(Kind.VACUOUS, "no offset was committed")
     found = found_by(history.operations, kernels.commits_back)
     if not found and not _follow_each_other(commits, commits.group):
-        return inconclusive(name, Kind.VACUOUS, "no group committed a second offset of a partition")
+        return inconclusive(Kind.VACUOUS, "no group committed a second offset of a partition")
     if not found:
-        return conforms(name, f"{counted(len(commits), 'commit')}, none below an earlier one", commits=len(commits))
+        return conforms(f"{counted(len(commits), 'commit')}, none below an earlier one", commits=len(commits))
     text = f"{number(total(found))} of {counted(len(commits), 'commit')} went below an earlier one: {where(found)}"
     examples = told_each(found, lambda each, row: _told_commit(history, each, row))
-    return violated(name, Kind.SAFETY, text, examples, total(found), commits=len(commits))
+    return violated(Kind.SAFETY, text, examples, total(found), commits=len(commits))
 
 
 def _follow_each_other(rows: Operations, by: npt.NDArray[Any]) -> bool:

@@ -58,31 +58,30 @@ def longest_time_without_consumption(history: History, at_most_s: float | None =
     a workload runs, and brokers with a copy in sync do. Without a limit this only measures. Clients without a group are
     not looked at.
     """
-    name = "longest_time_without_consumption"
     operations = history.operations
     acked = len(chosen(operations, OperationKind.PRODUCE))
     groups = _groups(history) if acked else []
     if not groups:
         text = "no consumer group read or committed anything" if acked else "no record was acknowledged"
-        return inconclusive(name, Kind.VACUOUS, f"{text}, so none can have waited for a reader")
+        return inconclusive(Kind.VACUOUS, f"{text}, so none can have waited for a reader")
     waits, doubtful = _waits(history, groups)
     if not waits:
-        return inconclusive(name, Kind.VACUOUS, "no acknowledged record was finally read, so none must have been")
+        return inconclusive(Kind.VACUOUS, "no acknowledged record was finally read, so none must have been")
     limit_s = math.inf if at_most_s is None else at_most_s
     text = f"longest time that a record waited for its readers: {_told(history, waits[0])}"
     facts = _facts(history, waits[0])
     long = [each for each in waits if each.judged_ns > limit_s * 1e9]
     if long:
         examples = [_violation(history, each, limit_s) for each in long]
-        return violated(name, Kind.LIVENESS, f"{text}; allowed are {limit_s:g} s", examples, len(long), **facts)
+        return violated(Kind.LIVENESS, f"{text}; allowed are {limit_s:g} s", examples, len(long), **facts)
     idle = [each.name for each in groups if not each.reads]
     if idle:
-        return inconclusive(name, Kind.VACUOUS, f"{listed(idle, 'group')} read nothing; {text}", **facts)
+        return inconclusive(Kind.VACUOUS, f"{listed(idle, 'group')} read nothing; {text}", **facts)
     unread = {each.place for each in doubtful if each.judged_ns > limit_s * 1e9}
     if unread:
         places = listed(sorted(unread), "partition")
-        return inconclusive(name, Kind.INFRA, f"{places}: records waited that were never read back; {text}", **facts)
-    return conforms(name, text, **facts)
+        return inconclusive(Kind.INFRA, f"{places}: records waited that were never read back; {text}", **facts)
+    return conforms(text, **facts)
 
 
 def _groups(history: History) -> list[_Group]:

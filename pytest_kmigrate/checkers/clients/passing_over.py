@@ -30,24 +30,23 @@ def no_record_passed_over(history: History) -> Verdict:
     The kernel ``polls_over`` excludes what only looks like a skip. While a workload runs, its last reads may have no
     row yet, so skips are then no violation.
     """
-    name = "no_record_passed_over"
     acked, reads, final = (
         len(chosen(history.operations, kind))
         for kind in (OperationKind.PRODUCE, OperationKind.CONSUME, OperationKind.FINAL_READ)
     )
     if not (acked and reads and final):
         lacking = "was acknowledged" if not acked else "was read by a consumer" if not reads else "was finally read"
-        return inconclusive(name, Kind.VACUOUS, f"no record {lacking}, so none is known to have been passed over")
+        return inconclusive(Kind.VACUOUS, f"no record {lacking}, so none is known to have been passed over")
     found = _skips(history.operations)
     facts = {"acknowledged": acked, "read": reads, "passed_over": total(found)}
     if not found:
-        return conforms(name, f"{counted(reads, 'read')} of consumers, none of which passed over a record", **facts)
+        return conforms(f"{counted(reads, 'read')} of consumers, none of which passed over a record", **facts)
     text = f"{counted(total(found), 'acknowledged record')} passed over by consumers: {where(found)}"
     running = running_workloads(history)
     if running:
-        return inconclusive(name, Kind.HARNESS, f"{text}; but {running} still runs; stop it before judging", **facts)
+        return inconclusive(Kind.HARNESS, f"{text}; but {running} still runs; stop it before judging", **facts)
     examples = told_each(found, lambda each, row: _told(history, each, row))
-    return violated(name, Kind.SAFETY, text, examples, total(found), **facts)
+    return violated(Kind.SAFETY, text, examples, total(found), **facts)
 
 
 def _skips(operations: Operations) -> list[_Skip]:

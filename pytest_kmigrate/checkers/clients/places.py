@@ -32,7 +32,6 @@ def order_kept_per_partition(history: History) -> Verdict:
     """
     return _of_idempotent(
         history,
-        "order_kept_per_partition",
         kernels.reorderings,
         ("found before one that was sent earlier", "all found in the order of their sends"),
         _told_reordered,
@@ -43,12 +42,10 @@ def order_kept_per_partition(history: History) -> Verdict:
 def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
     """No record of an idempotent producer is found at two offsets of its partition in the final read."""
     read = chosen(history.operations, OperationKind.FINAL_READ)
-    name = "no_duplicate_from_idempotent_producer"
     if not len(read):
-        return inconclusive(name, Kind.VACUOUS, "no final read, so no duplicate could be seen")
+        return inconclusive(Kind.VACUOUS, "no final read, so no duplicate could be seen")
     return _of_idempotent(
         history,
-        name,
         kernels.duplicates,
         ("found again at another offset", "none found twice"),
         _told_duplicate,
@@ -61,29 +58,27 @@ def no_offset_given_twice(history: History) -> Verdict:
 
     Two records at one offset, seen at different times, mean that a part of the log was cut off and written anew.
     """
-    name = "no_offset_given_twice"
     operations = history.operations
     placed = int(((operations.offset >= 0) & (operations.kind != OperationKind.COMMIT)).sum())
     if not placed:
-        return inconclusive(name, Kind.VACUOUS, "no offset was acknowledged or read")
+        return inconclusive(Kind.VACUOUS, "no offset was acknowledged or read")
     twice = found_by(operations, kernels.offsets_given_twice)
     moved = found_by(operations, kernels.moves)
     facts = {"placed": placed, "given_twice": total(twice), "moved": total(moved)}
     if not twice and not moved:
         if not len(chosen(operations, OperationKind.FINAL_READ)):
             text = f"{counted(placed, 'operation')} agree, but there was no final read to show where records lie"
-            return inconclusive(name, Kind.VACUOUS, text, **facts)
-        return conforms(name, f"{counted(placed, 'operation')} agree on which record lies at which offset", **facts)
+            return inconclusive(Kind.VACUOUS, text, **facts)
+        return conforms(f"{counted(placed, 'operation')} agree on which record lies at which offset", **facts)
     examples = told_each(twice, lambda each, row: _told_twice(history, each, row))
     examples += told_each(moved, lambda each, row: _told_moved(history, each, row))
     texts = [f"{counted(total(twice), 'offset')} given to two records: {where(twice)}"] if twice else []
     texts += [f"{counted(total(moved), 'record')} finally elsewhere than acknowledged: {where(moved)}"] if moved else []
-    return violated(name, Kind.SAFETY, "; ".join(texts), examples, total(twice) + total(moved), **facts)
+    return violated(Kind.SAFETY, "; ".join(texts), examples, total(twice) + total(moved), **facts)
 
 
 def _of_idempotent(
     history: History,
-    name: str,
     kernel: Callable[[Operations], kernels.Pairs],
     wrong_right: tuple[str, str],
     reported: Callable[[History, Found, int], Violation],
@@ -92,16 +87,16 @@ def _of_idempotent(
     by_idempotent = operations.idempotent & (operations.kind == OperationKind.PRODUCE)
     acked = int((by_idempotent & (operations.outcome == OperationOutcome.OK)).sum())
     if not acked:
-        return inconclusive(name, Kind.VACUOUS, "no record of an idempotent producer was acknowledged")
+        return inconclusive(Kind.VACUOUS, "no record of an idempotent producer was acknowledged")
     found = found_by(operations, kernel)
     wrong, right = wrong_right
     every = f"{counted(acked, 'acknowledged record')} of idempotent producers"
     if not found:
-        return conforms(name, f"{every}, {right}", acknowledged=acked)
+        return conforms(f"{every}, {right}", acknowledged=acked)
     count = total(found)
     text = f"{number(count)} of {every} {wrong}: {where(found)}"
     examples = told_each(found, lambda each, row: reported(history, each, row))
-    return violated(name, Kind.SAFETY, text, examples, count, acknowledged=acked)
+    return violated(Kind.SAFETY, text, examples, count, acknowledged=acked)
 
 
 def _told_reordered(history: History, each: Found, row: int) -> Violation:

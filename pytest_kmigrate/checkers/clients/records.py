@@ -39,10 +39,9 @@ def no_acked_record_lost(history: History) -> Verdict:
     could not be read to its end loses nothing by that: the final reader says so with a FINAL_READ row that is not OK;
     one that does not exist any more loses all.
     """
-    name = "no_acked_record_lost"
     operations = history.operations
     acked, around = chosen(operations, OperationKind.PRODUCE), kernels.surroundings(operations)
-    lacking = _nothing_to_look_into(name, acked, was_read_back=around.was_read_back)
+    lacking = _nothing_to_look_into(acked, was_read_back=around.was_read_back)
     if lacking:
         return lacking
     expected = acked.where(kernels.must_be_there(acked))
@@ -56,15 +55,15 @@ def no_acked_record_lost(history: History) -> Verdict:
         "unread_partitions": sorted(unread),
     }
     if missing:
-        return _losses(name, history, missing, len(expected), facts)
+        return _losses(history, missing, len(expected), facts)
     unjudged = sorted(unread & {where_ for where_, _ in partitions(expected)}) if unread else []
     if unjudged:
         text = f"{', '.join(unjudged)} could not be read to the end; nothing is lost elsewhere"
-        return inconclusive(name, Kind.INFRA, text, **facts)
+        return inconclusive(Kind.INFRA, text, **facts)
     if not len(expected):
         which = "outside of transactions that were aborted, or ended without an answer" if len(acked) else "at all"
-        return inconclusive(name, Kind.VACUOUS, f"no record was acknowledged {which}, so none could be lost", **facts)
-    return conforms(name, f"none of {counted(len(expected), 'acknowledged record')} was lost", **facts)
+        return inconclusive(Kind.VACUOUS, f"no record was acknowledged {which}, so none could be lost", **facts)
+    return conforms(f"none of {counted(len(expected), 'acknowledged record')} was lost", **facts)
 
 
 @checker(needs=[Capability.TRAFFIC])
@@ -75,11 +74,10 @@ def no_phantom_record(history: History) -> Verdict:
     partition may lie in any partition of its topic. While a workload runs, its sends in flight have no row yet, so
     unknown records are then no violation.
     """
-    name = "no_phantom_record"
     operations = history.operations
     read = len(chosen(operations, OperationKind.CONSUME)) + len(chosen(operations, OperationKind.FINAL_READ))
     if not read:
-        return inconclusive(name, Kind.VACUOUS, "no record was read, so none could be one that was never sent")
+        return inconclusive(Kind.VACUOUS, "no record was read, so none could be one that was never sent")
     unknown, refused = _phantoms(operations)
     running = running_workloads(history)
     records = _different_records(operations)
@@ -97,11 +95,11 @@ def no_phantom_record(history: History) -> Verdict:
             if found
         ]
         count = total(strange) + total(refused)
-        return violated(name, Kind.SAFETY, "; ".join(texts), examples, count, **facts)
+        return violated(Kind.SAFETY, "; ".join(texts), examples, count, **facts)
     if unknown:
         text = f"{counted(total(unknown), 'record')} read without a recorded send ({where(unknown)}), but {running}"
-        return inconclusive(name, Kind.HARNESS, f"{text} still runs; stop it before judging", **facts)
-    return conforms(name, f"every one of {counted(records, 'record')} read was sent by our producers", **facts)
+        return inconclusive(Kind.HARNESS, f"{text} still runs; stop it before judging", **facts)
+    return conforms(f"every one of {counted(records, 'record')} read was sent by our producers", **facts)
 
 
 def _different_records(operations: Operations) -> int:
@@ -122,18 +120,18 @@ def _phantoms(operations: Operations) -> tuple[list[Found], list[Found]]:
     return unknown, refused
 
 
-def _nothing_to_look_into(name: str, acked: Operations, *, was_read_back: bool) -> Verdict | None:
+def _nothing_to_look_into(acked: Operations, *, was_read_back: bool) -> Verdict | None:
     unplaced = int((acked.partition < 0).sum())
     if unplaced:
         text = f"{counted(unplaced, 'acknowledged record')} carry no partition, so they cannot be looked for"
-        return inconclusive(name, Kind.HARNESS, text)
+        return inconclusive(Kind.HARNESS, text)
     if not was_read_back:
         text = f"{counted(len(acked), 'record')} acknowledged, but nothing was read back at the end"
-        return inconclusive(name, Kind.VACUOUS, text)
+        return inconclusive(Kind.VACUOUS, text)
     return None
 
 
-def _losses(name: str, history: History, missing: list[Found], expected: int, facts: dict[str, object]) -> Verdict:
+def _losses(history: History, missing: list[Found], expected: int, facts: dict[str, object]) -> Verdict:
     acked, consumed = (_of_kind(missing, kind) for kind in (OperationKind.PRODUCE, OperationKind.CONSUME))
     texts = []
     if acked:
@@ -147,7 +145,7 @@ def _losses(name: str, history: History, missing: list[Found], expected: int, fa
         texts.append(f"brokers reported to the final reader that there is no {', '.join(absent)}")
     examples = [_told_loss(history, each) for each in by_runs(acked)]
     examples += [_told_vanished(history, each) for each in by_runs(consumed)]
-    return violated(name, Kind.SAFETY, "; ".join(texts), examples, total(missing), **facts)
+    return violated(Kind.SAFETY, "; ".join(texts), examples, total(missing), **facts)
 
 
 def _of_kind(found: list[Found], kind: OperationKind) -> list[Found]:

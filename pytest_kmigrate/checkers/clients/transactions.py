@@ -28,22 +28,21 @@ def transactions_all_or_nothing(history: History) -> Verdict:
     A transaction whose end is unknown may be there or not, but not in part. Source: KIP-98 (atomic writes, reads of
     committed records).
     """
-    name = "transactions_all_or_nothing"
     ended = _ended(history.operations)
     if not ended["committed"]:
-        return inconclusive(name, Kind.VACUOUS, "no transaction was committed, so none could be torn", **ended)
+        return inconclusive(Kind.VACUOUS, "no transaction was committed, so none could be torn", **ended)
     found = [each for each in kernels.anomalies_of(history.operations) if each.name in _EXPECTED]
     reported = f"{counted(ended['committed'], 'committed transaction')}, {ended['aborted']} aborted"
     if not found:
         if not _finally_read(history.operations):
-            return inconclusive(name, Kind.VACUOUS, f"{reported}, but no record of any was finally read", **ended)
-        return conforms(name, f"{reported}: each is there whole or not at all", **ended)
+            return inconclusive(Kind.VACUOUS, f"{reported}, but no record of any was finally read", **ended)
+        return conforms(f"{reported}: each is there whole or not at all", **ended)
     examples = [
         violation_at(history, _EXPECTED[each.name], each.counterexample, each.at_ns, each.evidence) for each in found
     ]
     count = sum(each.count for each in found)
     classes = ", ".join(f"{each.count} x {each.name.value}" for each in found)
-    return violated(name, Kind.SAFETY, f"{classes}; of {reported}", examples, count, **ended)
+    return violated(Kind.SAFETY, f"{classes}; of {reported}", examples, count, **ended)
 
 
 def _finally_read(operations: Operations) -> int:

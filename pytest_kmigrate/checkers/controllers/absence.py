@@ -38,18 +38,17 @@ def longest_time_without_an_active_controller(history: History, at_most_s: float
     keeps from each other: one without ZooKeeper, or without brokers, can lead. Time in which one of them was not
     observed for 3 s does not count. The default is three times the longest election that a quiet machine needs.
     """
-    name = "longest_time_without_an_active_controller"
     spans = _without(history)
     if not spans:
-        return not_applicable(name, "no majority of controllers was observed while it was up")
+        return not_applicable("no majority of controllers was observed while it was up")
     longest = max(spans, key=_length_ns)
     long = [each for each in spans if _length_ns(each) > at_most_s * 1e9]
     text = f"longest time without an active controller: {_lasted(history, longest)}"
     facts = {"longest_s": _length_ns(longest) / 1e9, "began_ns": longest[0], "ended_ns": longest[1]}
     if long:
         found = [_violation(history, each, at_most_s) for each in long]
-        return violates(name, Kind.LIVENESS, found, f"{text}; allowed are {at_most_s:g} s", **facts)
-    return conforms(name, text, **facts)
+        return violates(Kind.LIVENESS, found, f"{text}; allowed are {at_most_s:g} s", **facts)
+    return conforms(text, **facts)
 
 
 @dataclass

@@ -41,21 +41,20 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
     within each life of the metadata log, for which controllers also report whether they lead the quorum. A
     controller that takes ``/controller`` without raising ``/controller_epoch`` shares the epoch of the one before.
     """
-    name = "one_active_controller_per_epoch"
     seen = sorted([*claims(history), *quorum_claims(history)], key=lambda each: each.at_ns)
     alone = [_without_epoch(history, each) for each in lone_claims(history)]
     if not seen and not alone:
         text = "no controller was ever seen to hold the controller znodes, or to lead the quorum in a known epoch"
-        return inconclusive(name, Kind.VACUOUS, text)
+        return inconclusive(Kind.VACUOUS, text)
     holders = _holders(seen)
     found = _second_holders(history, holders)
     if found or alone:
         second = [f"{counted(len(found), 'epoch')} with a second active controller"] if found else []
         without = [f"{counted(len(alone), 'controller')} without an epoch of its own"] if alone else []
         text = "; ".join([*second, *without, (found + alone)[0].observed])
-        return violates(name, Kind.SAFETY, found + alone, text, epochs=len(holders))
+        return violates(Kind.SAFETY, found + alone, text, epochs=len(holders))
     text = f"{counted(len(holders), 'epoch')} seen, each with one active controller"
-    return conforms(name, text, epochs=len(holders), sightings=len(seen))
+    return conforms(text, epochs=len(holders), sightings=len(seen))
 
 
 @checker(anomaly="two leaders in one epoch")
@@ -64,15 +63,14 @@ def one_quorum_leader_per_epoch(history: History) -> Verdict:
 
     A general claim about any quorum, also one that is migrated to.
     """
-    name = "one_quorum_leader_per_epoch"
     seen = sorted(quorum_claims(history), key=lambda each: each.at_ns)
     if not seen:
-        return inconclusive(name, Kind.VACUOUS, "no controller was ever seen to lead the quorum in a known epoch")
+        return inconclusive(Kind.VACUOUS, "no controller was ever seen to lead the quorum in a known epoch")
     holders = _holders(seen)
     if found := _second_holders(history, holders):
         text = f"{counted(len(found), 'epoch')} with a second leader; {found[0].observed}"
-        return violates(name, Kind.SAFETY, found, text, epochs=len(holders))
-    return conforms(name, f"{counted(len(holders), 'epoch')} seen, each with one leader", epochs=len(holders))
+        return violates(Kind.SAFETY, found, text, epochs=len(holders))
+    return conforms(f"{counted(len(holders), 'epoch')} seen, each with one leader", epochs=len(holders))
 
 
 def _holders(seen: Iterable[Claim]) -> dict[tuple[str, int], list[Claim]]:
@@ -96,10 +94,9 @@ def controller_epoch_never_falls(history: History) -> Verdict:
     A revert begins a new life of the metadata log, whose epochs start again; ``/controller_epoch`` goes on unless it
     was deleted for the revert.
     """
-    name = "controller_epoch_never_falls"
     seen = epochs(history)
     if not seen:
-        return inconclusive(name, Kind.VACUOUS, "no controller epoch was ever seen")
+        return inconclusive(Kind.VACUOUS, "no controller epoch was ever seen")
     highest: dict[str, Epoch] = {}
     found = []
     for each in seen:
@@ -110,10 +107,10 @@ def controller_epoch_never_falls(history: History) -> Verdict:
             highest[each.series] = each
     if found:
         text = f"the controller epoch fell {counted(len(found), 'time')}; {found[0].observed}"
-        return violates(name, Kind.SAFETY, found, text, sightings=len(seen))
+        return violates(Kind.SAFETY, found, text, sightings=len(seen))
     if all(count < 2 for count in Counter(each.series for each in seen).values()):
-        return inconclusive(name, Kind.VACUOUS, f"no epoch was seen to follow another: {_highest(highest)}")
-    return conforms(name, f"{counted(len(seen), 'sighting')} of epochs, none below one before ({_highest(highest)})")
+        return inconclusive(Kind.VACUOUS, f"no epoch was seen to follow another: {_highest(highest)}")
+    return conforms(f"{counted(len(seen), 'sighting')} of epochs, none below one before ({_highest(highest)})")
 
 
 def _highest(highest: Mapping[str, Epoch]) -> str:

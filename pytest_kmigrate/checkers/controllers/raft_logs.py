@@ -100,7 +100,6 @@ def _has_reported(history: History) -> bool:
 @checker(in_every_run=_names_leaders, anomaly="two leaders in one epoch of the log", needs=_NEEDS)
 def one_leader_per_epoch_in_the_logs(history: History) -> Verdict:
     """Over the metadata logs of all nodes, no epoch has two leaders."""
-    name = "one_leader_per_epoch_in_the_logs"
     first: dict[int, tuple[Log, Batch]] = {}
     found = []
     for log in logs(history):
@@ -112,10 +111,10 @@ def one_leader_per_epoch_in_the_logs(history: History) -> Verdict:
                 leaders = f"{its.leader} in the log of {other.node}, {batch.leader} in that of {log.node}"
                 found.append(_violation(history, log, f"epoch {batch.epoch} has one leader", leaders, other.evidence))
     if not first:
-        return inconclusive(name, Kind.VACUOUS, "no log of the run names a leader")
+        return inconclusive(Kind.VACUOUS, "no log of the run names a leader")
     if found:
-        return violates(name, Kind.SAFETY, found, f"{len(found)} x two leaders; {found[0].observed}")
-    return conforms(name, f"{counted(len(first), 'epoch')} in the logs, each with one leader", epochs=len(first))
+        return violates(Kind.SAFETY, found, f"{len(found)} x two leaders; {found[0].observed}")
+    return conforms(f"{counted(len(first), 'epoch')} in the logs, each with one leader", epochs=len(first))
 
 
 @checker(in_every_run=_is_comparable, anomaly="different metadata logs", needs=_NEEDS)
@@ -124,7 +123,6 @@ def one_metadata_log(history: History) -> Verdict:
 
     A node knows it of what lies below its own high watermark. What is above may be taken back, and is not compared.
     """
-    name = "one_metadata_log"
     first: dict[int, tuple[Log, Batch]] = {}
     found, compared = [], 0
     for log, batches in _committed_batches(history):
@@ -136,10 +134,10 @@ def one_metadata_log(history: History) -> Verdict:
                 found.append(_violation(history, log, "nodes have one log", observed, other.evidence))
                 break
     if found:
-        return violates(name, Kind.SAFETY, found, f"{counted(len(found), 'log')} unlike others; {found[0].observed}")
+        return violates(Kind.SAFETY, found, f"{counted(len(found), 'log')} unlike others; {found[0].observed}")
     if not compared:
-        return inconclusive(name, Kind.VACUOUS, "no two nodes had committed the same part of the metadata log")
-    return conforms(name, f"{counted(compared, 'batch', 'batches')} on more than one node, each the same on all")
+        return inconclusive(Kind.VACUOUS, "no two nodes had committed the same part of the metadata log")
+    return conforms(f"{counted(compared, 'batch', 'batches')} on more than one node, each the same on all")
 
 
 @checker(in_every_run=_has_reported, anomaly="committed metadata lost", needs=_NEEDS)
@@ -149,10 +147,9 @@ def committed_metadata_is_kept(history: History) -> Verdict:
     Whoever replaces what was committed does so in a later epoch. What lies below a high watermark was written in the
     epoch in which it was reported, or in an earlier one; so no log may hold a later one there.
     """
-    name = "committed_metadata_is_kept"
     ends, reported = logs(history), list(committed(history))
     if not ends or not reported:
-        return inconclusive(name, Kind.VACUOUS, "no node reported a high watermark that could be compared with logs")
+        return inconclusive(Kind.VACUOUS, "no node reported a high watermark that could be compared with logs")
     highest, longest = max(reported, key=lambda each: each.below), max(ends, key=lambda each: each.end)
     found = []
     if longest.end < highest.below:
@@ -161,8 +158,8 @@ def committed_metadata_is_kept(history: History) -> Verdict:
         found.append(_violation(history, longest, expected, observed))
     found += [each for log in ends for each in _replaced(history, log, _earliest(reported))]
     if found:
-        return violates(name, Kind.SAFETY, found, f"committed metadata are gone; {found[0].observed}")
-    return conforms(name, f"all metadata below {highest.below} are in the logs as they were committed")
+        return violates(Kind.SAFETY, found, f"committed metadata are gone; {found[0].observed}")
+    return conforms(f"all metadata below {highest.below} are in the logs as they were committed")
 
 
 def _earliest(reported: Sequence[Committed]) -> list[Committed]:

@@ -22,8 +22,7 @@ class ByRequirement:
     A requirement of which nothing was looked at is INCONCLUSIVE, so that no check conforms that could not have failed.
     """
 
-    def __init__(self, check: str, *requirements: str) -> None:
-        self._check = check
+    def __init__(self, *requirements: str) -> None:
         self._requirements = requirements
         self._seen = Counter[str]()
         self._violations: dict[str, list[tuple[Kind, Violation]]] = {each: [] for each in requirements}
@@ -48,13 +47,13 @@ class ByRequirement:
         found = [pair for each in self._requirements for pair in self._violations[each]]
         if found:
             kind = _worst(found)
-            verdict = violates(self._check, kind, [violation for _, violation in found], "", **facts)
+            verdict = violates(kind, [violation for _, violation in found], "", **facts)
         elif self._seen.total():
-            verdict = conforms(self._check, conforming, **facts)
+            verdict = conforms(conforming, **facts)
         elif len(self._inapplicable) == len(self._requirements):
-            verdict = not_applicable(self._check, "; ".join(dict.fromkeys(self._inapplicable.values())))
+            verdict = not_applicable("; ".join(dict.fromkeys(self._inapplicable.values())))
         else:
-            verdict = inconclusive(self._check, Kind.VACUOUS, lacking, **facts)
+            verdict = inconclusive(Kind.VACUOUS, lacking, **facts)
         return verdict.about_each(about)
 
     def _about(self, requirement: str) -> About:

@@ -93,11 +93,9 @@ def timed_violation(
     return violation_at(history, expected, text, at_ns, *evidence, awaited=awaited)
 
 
-def violated(
-    check: str, kind: Kind, summary: str, examples: Sequence[Violation], count: int, **facts: object
-) -> Verdict:
+def violated(kind: Kind, summary: str, examples: Sequence[Violation], count: int, **facts: object) -> Verdict:
     """A verdict VIOLATES that counts anomalies but does not list them all (there may be a million)."""
-    made = violates(check, kind, examples, summary, **facts)
+    made = violates(kind, examples, summary, **facts)
     return replace(made, count=count, every=made.every if count == len(made.every) else ())
 
 

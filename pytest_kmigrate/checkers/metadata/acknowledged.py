@@ -73,29 +73,28 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
     An indefinite change may take effect at any time after it began, so it may hold or not, also after later ones.
     Acknowledged changes that overlap in time may hold in either order.
     """
-    name = "acknowledged_metadata_changes_present"
     lacking = missing_images(history, label)
     if lacking:
-        return inconclusive(name, Kind.HARNESS, lacking)
+        return inconclusive(Kind.HARNESS, lacking)
     looked = looked_for(history, label)
     judged = len(looked.held) + len(looked.lost)
     facts = {"images": [label], "judged": judged, "families_not_judged": looked.unknown}
     if not judged:
         text = f"no acknowledged metadata change that {label} could show"
-        return inconclusive(name, Kind.VACUOUS, text, **facts)
+        return inconclusive(Kind.VACUOUS, text, **facts)
     if looked.lost:
         found = [_violation(history, label, each) for each in looked.lost]
         names = listed([violation.expected for violation in found], "value", "; ")
         text = f"{len(found)} of {_values(judged)} not in {label}: {names}"
-        return violates(name, Kind.SAFETY, found, text, **facts)
+        return violates(Kind.SAFETY, found, text, **facts)
     untold = [
         *([f"{', '.join(looked.silent)} did not report its configs"] if looked.silent else []),
         *looked.unanswered,
     ]
     if untold:
         text = f"{'; '.join(untold)} in {label}; all else that was acknowledged holds"
-        return inconclusive(name, Kind.INFRA, text, **facts)
-    return conforms(name, f"{_values(judged)} {'holds' if judged == 1 else 'hold'} in {label}", **facts)
+        return inconclusive(Kind.INFRA, text, **facts)
+    return conforms(f"{_values(judged)} {'holds' if judged == 1 else 'hold'} in {label}", **facts)
 
 
 def _values(judged: int) -> str:

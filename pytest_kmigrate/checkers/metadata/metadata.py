@@ -20,8 +20,6 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import FAMILIES
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
-_NAME = "metadata_equivalent"
-
 
 @checker()
 def metadata_equivalent(
@@ -40,25 +38,25 @@ def metadata_equivalent(
     """
     lacking = missing_images(history, left, right)
     if lacking:
-        return inconclusive(_NAME, Kind.HARNESS, lacking)
+        return inconclusive(Kind.HARNESS, lacking)
     one, other = history.images[left], history.images[right]
     chosen = _families(families)
     known = [family for family in chosen if family in one.known and family in other.known]
     left_out = [family for family in chosen if family not in known]
     if families is not None and left_out:
-        return inconclusive(_NAME, Kind.VACUOUS, f"{', '.join(left_out)}: not known to both {left} and {right}")
+        return inconclusive(Kind.VACUOUS, f"{', '.join(left_out)}: not known to both {left} and {right}")
     entries = {family: both_entries(one, other, family) for family in known}
     sizes = {family: len(ours.keys() | theirs.keys()) for family, (ours, theirs) in entries.items()}
     of_images: dict[str, object] = {"images": [left, right], "families": sizes, "families_not_compared": left_out}
     facts = of_images | _fields_facts(entries, partition_fields)
     unsound = unsound_logs(history, left, right)
     if not any(sizes.values()) and not unsound:
-        return inconclusive(_NAME, Kind.VACUOUS, f"{left} and {right} hold nothing to compare", **facts)
+        return inconclusive(Kind.VACUOUS, f"{left} and {right} hold nothing to compare", **facts)
     unlike = [each for family, both in entries.items() for each in family_differences(family, both, partition_fields)]
     found = [*unsound, *_violations(history, (left, right), unlike)]
     if found:
         text = _difference_text(found, len(unsound), left, right)
-        return violates(_NAME, Kind.SAFETY, found, text, **facts)
+        return violates(Kind.SAFETY, found, text, **facts)
     nothing = [family for family, size in sizes.items() if not size]
     errors = refusals(changes_before(history, right))
     vacuous = [family for family in nothing if errors.get(family) != ""] if families is not None else []
@@ -66,9 +64,9 @@ def metadata_equivalent(
     if reservation or vacuous:
         text = f"{left} and {right} both hold nothing of {_told(vacuous, errors)}, and no change of it was accepted"
         text = f"{reservation.text}; {left} and {right} are equal else" if reservation else text
-        return inconclusive(_NAME, reservation.kind if reservation else Kind.VACUOUS, text, **facts)
+        return inconclusive(reservation.kind if reservation else Kind.VACUOUS, text, **facts)
     compared = _compared(sizes, _told(nothing, errors), left_out)
-    return conforms(_NAME, f"{left} and {right} are equal in {compared}", **facts)
+    return conforms(f"{left} and {right} are equal in {compared}", **facts)
 
 
 def _compared(sizes: Mapping[str, int], nothing: str, left_out: Sequence[str]) -> str:

@@ -28,18 +28,18 @@ def expected_ends_came(history: History) -> Verdict:
     ended, and the reason is unknown. Each expectation speaks for the requirements it names, or for those that its test
     claims and that nothing else speaks for.
     """
-    name, ends = "expected_ends_came", expected_ends(history)
+    _name, ends = "expected_ends_came", expected_ends(history)
     about = list(_by_requirement(history, ends))
     if not ends:
-        return inconclusive(name, Kind.VACUOUS, "the test expected no node to end")
+        return inconclusive(Kind.VACUOUS, "the test expected no node to end")
     found = [_violation(history, each) for each in ends if _is_missing(each)]
     if found:
-        return violates(name, Kind.LIVENESS, found).about_each(about)
+        return violates(Kind.LIVENESS, found).about_each(about)
     unexplained = [each for each in ends if _is_unexplained(each)]
     if unexplained:
-        return inconclusive(name, Kind.VACUOUS, "; ".join(map(_unexplained, unexplained))).about_each(about)
+        return inconclusive(Kind.VACUOUS, "; ".join(map(_unexplained, unexplained))).about_each(about)
     text = f"{counted(len(ends), 'node')} ended as expected: {', '.join(map(_ended, ends))}"
-    return conforms(name, text).about_each(about)
+    return conforms(text).about_each(about)
 
 
 def _by_requirement(history: History, ends: Sequence[ExpectedEnd]) -> Iterator[About]:

@@ -19,12 +19,11 @@ def mutant_was_in_force(history: History) -> Verdict:
     Asked of each process before it is ended, and of all when the run is judged. Source: the rules of conformance (a
     verdict needs a witness).
     """
-    name = "mutant_was_in_force"
     became = became_of_rules(history.events)
     idle = idle_rules(became)
     if idle or not became:
-        return inconclusive(name, Kind.VACUOUS, "; ".join(idle) or "no node was seen to have a rule")
-    return conforms(name, f"{counted(len(became), 'rule')} carried out: {', '.join(sorted(became))}")
+        return inconclusive(Kind.VACUOUS, "; ".join(idle) or "no node was seen to have a rule")
+    return conforms(f"{counted(len(became), 'rule')} carried out: {', '.join(sorted(became))}")
 
 
 def became_of_rules(events: Iterable[Event]) -> dict[str, str]:

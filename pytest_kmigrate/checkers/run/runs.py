@@ -34,16 +34,15 @@ def every_fault_was_witnessed(history: History) -> Verdict:
 
     Source: the rules of conformance (a verdict needs a witness).
     """
-    name = "every_fault_was_witnessed"
     faults = history.of(FaultBegan)
     without = unwitnessed_faults(history)
     if not faults and not without:
-        return inconclusive(name, Kind.VACUOUS, "no fault was injected")
+        return inconclusive(Kind.VACUOUS, "no fault was injected")
     if without:
         text = "; ".join(f"{doubt.text} (event {doubt.event.seq})" for doubt in without)
-        return inconclusive(name, Kind.VACUOUS, text, faults=len(faults), unwitnessed=len(without))
+        return inconclusive(Kind.VACUOUS, text, faults=len(faults), unwitnessed=len(without))
     names = ", ".join(event.what.fault for event in faults)
-    return conforms(name, f"{counted(len(faults), 'fault')} witnessed: {names}", faults=len(faults))
+    return conforms(f"{counted(len(faults), 'fault')} witnessed: {names}", faults=len(faults))
 
 
 @checker(in_every_run=always, needs=[Capability.START], doubt=Cause.DEATH, ends_test=True)
@@ -55,7 +54,6 @@ def no_unexpected_death(history: History) -> Verdict:
     A dead node also makes every other verdict of the run doubtful. It is NOT_APPLICABLE where a test ran a tool and
     started no node.
     """
-    name = "no_unexpected_death"
     nodes = {event.node for event in history.of(NodeStarted)}
     deaths, threads, stops = unexpected_deaths(history), dead_threads(history), failed_stops(history)
     if deaths or threads or stops:
@@ -72,12 +70,12 @@ def no_unexpected_death(history: History) -> Verdict:
             if names
         ]
         reported += [f"{event.node} was asked to stop: {_ended(event)}" for event in stops]
-        return violates(name, Kind.LIVENESS, found, "; ".join(reported))
+        return violates(Kind.LIVENESS, found, "; ".join(reported))
     if not nodes and history.of(ToolRan):
-        return not_applicable(name, "no node was started: the test ran a tool")
+        return not_applicable("no node was started: the test ran a tool")
     if not nodes:
-        return inconclusive(name, Kind.VACUOUS, "no node was started")
-    return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))
+        return inconclusive(Kind.VACUOUS, "no node was started")
+    return conforms(f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))
 
 
 def _death(history: History, event: Recorded[NodeDied]) -> Violation:

@@ -10,41 +10,41 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, violates
 
 
-def state_reached(history: History, check: str, name: str, value: str) -> Verdict:
-    """The verdict of ``check``, which claims that a state came to this value.
+def state_reached(history: History, name: str, value: str) -> Verdict:
+    """Judge that a state came to this value.
 
     If it did not, that is a violation only when a step towards it failed, under no fault, and the harness had no
     trouble of its own; a step never begun, or stopped on purpose, proves nothing.
     """
     changes, reached = history.states(name), _change_to(history, name, value)
     if reached is not None:
-        return conforms(check, f"{value} reached {span(reached.at_ns)} after the run began", at_ns=reached.at_ns)
+        return conforms(f"{value} reached {span(reached.at_ns)} after the run began", at_ns=reached.at_ns)
     last = changes[-1].what.state if changes else f"no {name} at all"
     troubles = [*machine_troubles(history), *harness_troubles(history)]
     if troubles:
-        return inconclusive(check, troubles[0].kind, f"{value} not reached, stayed in {last}; {troubles[0].text}")
+        return inconclusive(troubles[0].kind, f"{value} not reached, stayed in {last}; {troubles[0].text}")
     blamed, excused = failed_steps(history)
     if not blamed and excused:
         step = excused[-1].what.step
         text = f"{value} not reached, stayed in {last}; {step} failed while a fault was in force"
-        return inconclusive(check, Kind.VACUOUS, text)
+        return inconclusive(Kind.VACUOUS, text)
     if not blamed:
-        return inconclusive(check, Kind.VACUOUS, f"{value} not reached, and no step towards it failed; last: {last}")
+        return inconclusive(Kind.VACUOUS, f"{value} not reached, and no step towards it failed; last: {last}")
     observed = f"stayed in {last}; {_failure(history, blamed[-1])}"
     at_ns, awaited = blamed[-1].at_ns, time_of_step(history, blamed[-1])
     evidence = f"event {blamed[-1].seq}"
     violation = violation_at(history, f"{value} is reached", observed, at_ns, evidence, awaited=awaited)
-    return violates(check, Kind.LIVENESS, [violation], f"{value} was not reached: {observed}")
+    return violates(Kind.LIVENESS, [violation], f"{value} was not reached: {observed}")
 
 
-def state_not_reached(history: History, check: str, name: str, value: str) -> Verdict:
-    """The verdict of ``check``, which claims that a state never came to this value; inconclusive if it did."""
+def state_not_reached(history: History, name: str, value: str) -> Verdict:
+    """Judge that a state never came to this value; inconclusive if it did."""
     reached = _change_to(history, name, value)
     if reached is None and history.states(name):
-        return conforms(check, f"{value} was never reached")
+        return conforms(f"{value} was never reached")
     if reached is None:
-        return inconclusive(check, Kind.VACUOUS, f"no {name} was recorded")
-    return inconclusive(check, Kind.VACUOUS, f"{value} was reached {span(reached.at_ns)} after the run began")
+        return inconclusive(Kind.VACUOUS, f"no {name} was recorded")
+    return inconclusive(Kind.VACUOUS, f"{value} was reached {span(reached.at_ns)} after the run began")
 
 
 def _change_to(history: History, name: str, value: str) -> Event | None:

@@ -35,10 +35,9 @@ def steps_completed(history: History) -> Verdict:
     A step that failed under a fault is inconclusive: the fault may have been one that no cluster has to survive. One
     that failed under none violates the requirements that it names.
     """
-    name = "steps_completed"
     ended = history.of(StepEnded)
     if not history.of(StepBegan):
-        return not_applicable(name, "no migration step was asked for")
+        return not_applicable("no migration step was asked for")
     blamed, excused = failed_steps(history)
     if blamed:
         found = [
@@ -52,13 +51,13 @@ def steps_completed(history: History) -> Verdict:
             )
             for event in blamed
         ]
-        return violates(name, Kind.LIVENESS, found).about_each(_by_step(blamed, found))
+        return violates(Kind.LIVENESS, found).about_each(_by_step(blamed, found))
     if len(ended) < len(history.of(StepBegan)):
-        return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
+        return inconclusive(Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
-        return inconclusive(name, Kind.VACUOUS, f"{excused[0].what.step} failed while a fault was in force")
+        return inconclusive(Kind.VACUOUS, f"{excused[0].what.step} failed while a fault was in force")
     completed = [event for event in ended if event.what.outcome != "failed"]
-    return conforms(name, f"{counted(len(completed), 'migration step')} completed")
+    return conforms(f"{counted(len(completed), 'migration step')} completed")
 
 
 def _by_step(failed: Sequence[Recorded[StepEnded]], found: Sequence[Violation]) -> Iterator[About]:
@@ -84,14 +83,13 @@ def expectations_met(history: History) -> Verdict:
 
 
 def _judged(history: History) -> Verdict:
-    name = "expectations_met"
     expectations = claimed(history)
     if not expectations:
-        return inconclusive(name, Kind.VACUOUS, "the test expected nothing")
+        return inconclusive(Kind.VACUOUS, "the test expected nothing")
     wrong = unmet(history)
     if not wrong:
         names = ", ".join(event.what.name for event in expectations)
-        return conforms(name, f"{counted(len(expectations), 'expectation')} met: {names}")
+        return conforms(f"{counted(len(expectations), 'expectation')} met: {names}")
     found = [
         timed_violation(
             history,
@@ -103,7 +101,7 @@ def _judged(history: History) -> Verdict:
         )
         for event in wrong
     ]
-    return violates(name, _worst(wrong), found)
+    return violates(_worst(wrong), found)
 
 
 def _worst(wrong: Sequence[Unmet]) -> Kind:

@@ -65,4 +65,7 @@ def fitted(verdicts: Iterable[Verdict], found: Sequence[Disagreement]) -> list[V
     named = "; ".join(map(str, found[:_MOST_NAMED]))
     more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     because = f"the evidence does not fit together: {named}{more}"
-    return [*(doubted(each, Kind.HARNESS, because) for each in verdicts), inconclusive(COHERENT, Kind.HARNESS, because)]
+    return [
+        *(doubted(each, Kind.HARNESS, because) for each in verdicts),
+        inconclusive(Kind.HARNESS, because).by(COHERENT),
+    ]

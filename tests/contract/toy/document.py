@@ -37,7 +37,7 @@ def every_broker_runs_the_new_release(history: History) -> Verdict:
     """The last start of every broker was of the new release, once the upgrade was begun."""
     name = "every_broker_runs_the_new_release"
     if not history.of(EventKind.STEP_BEGAN):
-        return inconclusive(name, Kind.VACUOUS, "no upgrade was begun")
+        return inconclusive(Kind.VACUOUS, "no upgrade was begun").by(name)
     started = [event for event in history.of(EventKind.NODE_STARTED) if event.data["role"] == "broker"]
     last = {str(event.node): event for event in started}
     old = [event for event in last.values() if event.data["kafka"] != NEW]
@@ -45,7 +45,7 @@ def every_broker_runs_the_new_release(history: History) -> Verdict:
         Violation(f"{event.node} runs {NEW}", f"it runs {event.data['kafka']}", event.at_ns, (f"event {event.seq}",))
         for event in old
     ]
-    return violates(name, Kind.SAFETY, found) if found else conforms(name, f"{len(last)} brokers run {NEW}")
+    return violates(Kind.SAFETY, found).by(name) if found else conforms(f"{len(last)} brokers run {NEW}").by(name)
 
 
 DOCUMENT = Document(

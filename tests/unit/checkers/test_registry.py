@@ -21,7 +21,7 @@ _ARGUMENTS = {"phase": "HYBRID", "left": "log", "right": "zookeeper", "label": "
 @checker("K0-A", anomaly="odd")
 def odd_one(_: History, at_most: int = 1, names: tuple[str, ...] | None = None) -> Verdict:
     """A checker of this test."""
-    return conforms("odd_one", f"{at_most} {names}")
+    return conforms(f"{at_most} {names}").by("odd_one")
 
 
 def test_an_unknown_check_is_wrong_use() -> None:
@@ -56,7 +56,7 @@ def test_two_functions_of_one_name_are_wrong_use() -> None:
     def twin() -> Check:
         @checker()
         def odd_one(_: History) -> Verdict:
-            return conforms("odd_one", "")
+            return conforms("").by("odd_one")
 
         with pytest.raises(WrongUseError, match=r"checker odd_one: expected one function .* got two, in tests\."):
             by_name([globals()["odd_one"], odd_one])

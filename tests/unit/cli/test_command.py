@@ -207,9 +207,9 @@ def test_a_replay_ends_as_judging_the_run_it_made_does(
 @pytest.mark.parametrize(
     ("verdicts", "status"),
     [
-        ([conforms("a", "all")], 0),
-        ([conforms("a", "all"), violates("b", Kind.SAFETY, [Violation("x", "y")])], 1),
-        ([inconclusive("c", Kind.VACUOUS, "nothing")], 3),
+        ([conforms("all").by("a")], 0),
+        ([conforms("all").by("a"), violates(Kind.SAFETY, [Violation("x", "y")]).by("b")], 1),
+        ([inconclusive(Kind.VACUOUS, "nothing").by("c")], 3),
     ],
 )
 def test_coverage_ends_as_the_worst_that_runs_say(
@@ -223,7 +223,7 @@ def test_coverage_ends_as_the_worst_that_runs_say(
 
 def test_coverage_says_how_much_was_asked(invoke: Invoke, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same count as on top of a report; long ids stay in one piece."""
-    write_verdicts(faulty_run(tmp_path).cut_off(), [conforms("a", "all").speaking_for("K866-TEST-happy-path")])
+    write_verdicts(faulty_run(tmp_path).cut_off(), [conforms("all").by("a").speaking_for("K866-TEST-happy-path")])
 
     invoke("requirements", "--coverage", str(tmp_path))
 

@@ -69,9 +69,9 @@ def test_a_session_says_of_how_many_requirements_it_shows_nothing(tmp_path: Path
     """It ends with 0 where all that is red is known: a bug of another requirement hit the run that asked."""
     row = requirements("kip-866")[0].id
     of_another = next(each for each in all_departures() if not graded(row)(each.id).is_own)
-    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    red = violates(Kind.SAFETY, [Violation("x", "y")]).by("a")
     runs = {"VIOLATES": replace(red, known_bugs=(of_another.id,)).speaking_for(row)}
-    runs |= {"CONFORMS": conforms("a", "all").speaking_for(row)} if is_shown else {}
+    runs |= {"CONFORMS": conforms("all").by("a").speaking_for(row)} if is_shown else {}
     reporter = Reporter(tmp_path, keep=False)
     for outcome, verdict in runs.items():
         folder = tmp_path / outcome

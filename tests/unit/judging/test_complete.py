@@ -29,7 +29,7 @@ def recorded(
     recorder = RunRecorder(folder, header)
     recorder.ending = ending
     recorder.close()
-    write_verdicts(folder, [conforms("a", "all")])
+    write_verdicts(folder, [conforms("all").by("a")])
     write_manifest(folder)
     return folder
 

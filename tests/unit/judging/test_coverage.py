@@ -34,9 +34,9 @@ def recorded(path: Path, *verdicts: Verdict) -> None:
 
 def test_states_and_runs_are_counted(tmp_path: Path) -> None:
     """Two verdicts of one run count as one run; runs may lie deeper."""
-    green = conforms("a", "all").speaking_for(FIRST, SECOND)
-    doubted = inconclusive("b", Kind.HARNESS, "trouble").about_each([About(FIRST, Outcome.INCONCLUSIVE, seen=1)])
-    vacuous = inconclusive("c", Kind.VACUOUS, "nothing").speaking_for(SECOND)
+    green = conforms("all").by("a").speaking_for(FIRST, SECOND)
+    doubted = inconclusive(Kind.HARNESS, "trouble").by("b").about_each([About(FIRST, Outcome.INCONCLUSIVE, seen=1)])
+    vacuous = inconclusive(Kind.VACUOUS, "nothing").by("c").speaking_for(SECOND)
     recorded(tmp_path / "one", green, doubted, vacuous)
     recorded(tmp_path / "nightly" / "two", green)
 
@@ -54,9 +54,9 @@ def test_a_row_says_why_nothing_judged_it_or_what_explains_its_violation(tmp_pat
     rows = [each for each in requirements("kip-866") if each.covered_by is None and each.untestable is None]
     known, unknown, unseen, untested = rows[:4]
     covered = next(each for each in requirements("kip-866") if each.covered_by)
-    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    red = violates(Kind.SAFETY, [Violation("x", "y")]).by("a")
     excused = replace(red, known_bugs=("KAFKA-1",)).speaking_for(known.id, unknown.id)
-    vacuous = inconclusive("b", Kind.VACUOUS, "nothing").speaking_for(unseen.id)
+    vacuous = inconclusive(Kind.VACUOUS, "nothing").by("b").speaking_for(unseen.id)
     recorded(tmp_path / "one", excused, red.speaking_for(unknown.id), vacuous)
 
     states = {row.requirement.id: row.state for row in coverage("kip-866", tmp_path).rows}
@@ -72,7 +72,7 @@ def test_a_row_says_why_nothing_judged_it_or_what_explains_its_violation(tmp_pat
 def test_a_row_that_only_bugs_of_other_rows_hit_names_them(tmp_path: Path) -> None:
     """It was asked, and nothing is known of it."""
     of_another = next(each for each in all_departures() if not graded(FIRST)(each.id).is_own)
-    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    red = violates(Kind.SAFETY, [Violation("x", "y")]).by("a")
     recorded(tmp_path / "one", replace(red, known_bugs=(of_another.id,)).speaking_for(FIRST))
     (state,) = (row.state for row in coverage("kip-866", tmp_path).rows if row.requirement.id == FIRST)
     assert state == f"nothing shown, hit by {of_another.id} in 1"
@@ -81,15 +81,15 @@ def test_a_row_that_only_bugs_of_other_rows_hit_names_them(tmp_path: Path) -> No
 def test_what_bugs_of_others_hide_is_counted_and_is_open_for_auditors(tmp_path: Path) -> None:
     """One that any other run shows is not hidden; without ``--strict`` the sentence is all."""
     of_another = next(each for each in all_departures() if not graded(FIRST, SECOND)(each.id).is_own)
-    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    red = violates(Kind.SAFETY, [Violation("x", "y")]).by("a")
     recorded(tmp_path / "one", replace(red, known_bugs=(of_another.id,)).speaking_for(FIRST, SECOND))
-    recorded(tmp_path / "two", conforms("a", "all").speaking_for(SECOND))
+    recorded(tmp_path / "two", conforms("all").by("a").speaking_for(SECOND))
     found = coverage("kip-866", tmp_path)
     assert hidden_by_bugs(found) == (
         f"nothing is shown of 1 requirement, as known bugs of others hit every run that asked: {FIRST}"
     )
     assert (exit_status(found.words), exit_status(found.words, is_strict=True)) == (ExitStatus.DONE, ExitStatus.OPEN)
-    recorded(tmp_path / "three", conforms("a", "all").speaking_for(FIRST))
+    recorded(tmp_path / "three", conforms("all").by("a").speaking_for(FIRST))
     shown = coverage("kip-866", tmp_path)
     assert hidden_by_bugs(shown) == ""
 
@@ -98,7 +98,7 @@ def test_many_hidden_requirements_are_counted_and_the_first_named(tmp_path: Path
     """A terminal has room for a few."""
     rows = [each.id for each in requirements("kip-866") if each.covered_by is None][:8]
     of_another = next(each for each in all_departures() if not graded(*rows)(each.id).is_own)
-    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    red = violates(Kind.SAFETY, [Violation("x", "y")]).by("a")
     recorded(tmp_path / "one", replace(red, known_bugs=(of_another.id,)).speaking_for(*rows))
     reported = hidden_by_bugs(coverage("kip-866", tmp_path))
     assert reported.startswith("nothing is shown of 8 requirements, as known bugs of others hit every run that asked: ")
@@ -116,10 +116,10 @@ def test_a_run_without_verdicts_is_named_and_not_counted(tmp_path: Path) -> None
 def test_a_run_whose_manifest_does_not_fit_is_named_and_not_counted(tmp_path: Path) -> None:
     """A verdict that was put in by hand, or a file that is gone, covers nothing; one line has file and folder."""
     for name in ("whole", "changed", "gone"):
-        recorded(tmp_path / name, conforms("a", "all").speaking_for(FIRST))
+        recorded(tmp_path / name, conforms("all").by("a").speaking_for(FIRST))
         (tmp_path / name / "history.jsonl").write_text("")
         write_manifest(RunFolder(tmp_path / name))
-    write_verdicts(RunFolder(tmp_path / "changed"), [conforms("a", "all").speaking_for(FIRST, SECOND)])
+    write_verdicts(RunFolder(tmp_path / "changed"), [conforms("all").by("a").speaking_for(FIRST, SECOND)])
     (tmp_path / "gone" / "history.jsonl").unlink()
     found = coverage("kip-866", tmp_path)
     assert found.runs == 1
@@ -151,7 +151,7 @@ def of_final(runs: Path, *verdicts: Verdict) -> None:
 
 def test_what_is_said_of_a_row_is_said_of_the_same_one_of_another_document(tmp_path: Path) -> None:
     """With the known bugs that explain it; other rows are not asked."""
-    red = replace(violates("a", Kind.SAFETY, [Violation("x", "y")]), known_bugs=("KAFKA-1",))
+    red = replace(violates(Kind.SAFETY, [Violation("x", "y")]).by("a"), known_bugs=("KAFKA-1",))
     of_final(tmp_path, red.speaking_for(*OF_DRAFT[ROLL]))
     states = states_of_draft(tmp_path)
     assert states.pop(ROLL) == "defect in 1 of 1: KAFKA-1 in 1"
@@ -165,14 +165,14 @@ def test_what_is_said_of_a_row_is_said_of_the_same_one_of_another_document(tmp_p
 )
 def test_rows_that_say_the_same_together_conform_together(judged: tuple[str, ...], state: str, tmp_path: Path) -> None:
     """Of four settings each must be honoured."""
-    of_final(tmp_path, conforms("a", "all").speaking_for(*judged))
+    of_final(tmp_path, conforms("all").by("a").speaking_for(*judged))
     assert states_of_draft(tmp_path)[OPTIONAL] == state
 
 
 @pytest.mark.parametrize("header", ["[]", "{}", '{"schema": 1, "run_id"', '{"schema": 2}'])
 def test_verdicts_beside_a_damaged_header_are_not_counted(tmp_path: Path, header: str) -> None:
     """Which test and which Kafka they are of cannot be known; the folder is named, as `kmigrate judge` does."""
-    recorded(tmp_path / "one", conforms("a", "all").speaking_for(FIRST))
+    recorded(tmp_path / "one", conforms("all").by("a").speaking_for(FIRST))
     (tmp_path / "one" / "run.json").write_text(header)
     found = coverage("kip-866", tmp_path)
     assert found.runs == 0
@@ -181,7 +181,7 @@ def test_verdicts_beside_a_damaged_header_are_not_counted(tmp_path: Path, header
 
 def test_one_of_several_rows_is_enough_to_violate(tmp_path: Path) -> None:
     """One setting that is not honoured decides."""
-    of_final(tmp_path, violates("a", Kind.SAFETY, [Violation("x", "y")]).speaking_for(OF_DRAFT[OPTIONAL][0]))
+    of_final(tmp_path, violates(Kind.SAFETY, [Violation("x", "y")]).by("a").speaking_for(OF_DRAFT[OPTIONAL][0]))
     assert states_of_draft(tmp_path)[OPTIONAL] == "new violation in 1 of 1: not explained in 1"
 
 
@@ -189,7 +189,7 @@ def test_a_row_is_known_as_the_deviations_from_it_alone(tmp_path: Path) -> None:
     """Of a verdict about several rows, which is known as a deviation from each; a bug may explain all of them."""
     deviations = ("draft-name-of-the-lag", "draft-no-time-of-blocking", "KAFKA-1")
     lag, blocking = "K866D-METRIC-ZooKeeperWriteBehindLag", "K866D-METRIC-ZooKeeperBlockingKRaftMillis"
-    red = replace(violates("a", Kind.SAFETY, [Violation("x", "y")]), known_bugs=deviations)
+    red = replace(violates(Kind.SAFETY, [Violation("x", "y")]).by("a"), known_bugs=deviations)
     of_final(tmp_path, red.speaking_for(lag, blocking))
     states = {row.requirement.id: row.state for row in coverage("kip-866-draft", tmp_path).rows}
     assert states[lag] == "defect in 1 of 1: KAFKA-1 in 1; draft-name-of-the-lag in 1"

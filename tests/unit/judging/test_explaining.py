@@ -20,8 +20,8 @@ from pytest_kmigrate.recording.verdicts import as_json, from_json
 from tests.unit.checkers.histories import MS, event, history
 from tests.unit.reports.recorded_runs import faulty_run
 
-RED = violates("no_unexpected_death", Kind.SAFETY, [Violation("a", "b")])
-GREEN = conforms("expectations_met", "all")
+RED = violates(Kind.SAFETY, [Violation("a", "b")]).by("no_unexpected_death")
+GREEN = conforms("all").by("expectations_met")
 ALWAYS = Diagnosis("KAFKA-15605", lambda _history, _verdict: True)
 
 
@@ -79,7 +79,7 @@ def test_each_bug_has_its_own_first_violation() -> None:
     def of(text: str) -> Callable[[History, Verdict], bool]:
         return lambda _history, verdict: [each.observed for each in verdict.violations] == [text]
 
-    red = violates("any", Kind.SAFETY, [first, second])
+    red = violates(Kind.SAFETY, [first, second]).by("any")
     by = [Diagnosis("KAFKA-15605", of("two is gone")), Diagnosis("KAFKA-16121", of("one is gone"))]
     (found,) = explained(of_360(), [red], by)
     assert found.facts[SEEN_AS] == {"KAFKA-16121": "one is gone", "KAFKA-15605": "two is gone"}

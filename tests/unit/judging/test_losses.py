@@ -67,7 +67,7 @@ def test_a_violation_of_safety_stands_if_it_was_seen_before(at_ms: int, outcome:
 )
 def test_a_violation_of_safety_is_seen_before_and_in_the_whole_run(at_ms: int, still: str, outcome: Outcome) -> None:
     """Otherwise the loss is what makes it."""
-    verdict = violates("as_it_ends", Kind.SAFETY, [Violation("even", "odd", at_ms * MS)]).speaking_for("ROW")
+    verdict = violates(Kind.SAFETY, [Violation("even", "odd", at_ms * MS)]).by("as_it_ends").speaking_for("ROW")
     doubt = spared(history(ACKED, [lost(9_500)]))
     assert doubt is not None
     found = not_blamed(verdict, doubt, {still})
@@ -77,7 +77,7 @@ def test_a_violation_of_safety_is_seen_before_and_in_the_whole_run(at_ms: int, s
 def test_a_violation_stands_that_is_not_among_the_examples() -> None:
     """A verdict shows ten of them, in any order."""
     others = [Violation("even", f"odd {number}", 9_600 * MS) for number in range(10)]
-    verdict = violates("as_it_ends", Kind.SAFETY, [*others, Violation("even", "odd", 5 * MS)])
+    verdict = violates(Kind.SAFETY, [*others, Violation("even", "odd", 5 * MS)]).by("as_it_ends")
     doubt = spared(history(ACKED, [lost(9_500)]))
     assert doubt is not None
     assert not_blamed(verdict, doubt, {"odd"}).outcome is Outcome.VIOLATES

@@ -17,11 +17,11 @@ CONFORMING, DEVIATING, UNASKED = [
 
 def test_each_requirement_has_a_row_with_its_state_on_each_release(tmp_path: Path) -> None:
     """Of several folders of one release together; how many runs there were, and what explains a violation."""
-    red = replace(violates("b", Kind.SAFETY, [Violation("x", "y")]), known_bugs=("KAFKA-1",)).speaking_for(DEVIATING)
-    green = conforms("a", "all").speaking_for(CONFORMING)
+    red = replace(violates(Kind.SAFETY, [Violation("x", "y")]).by("b"), known_bugs=("KAFKA-1",)).speaking_for(DEVIATING)
+    green = conforms("all").by("a").speaking_for(CONFORMING)
     recorded(tmp_path / "old" / "one", green, red)
     recorded(tmp_path / "new" / "one", green)
-    recorded(tmp_path / "more" / "one", green, conforms("b", "all").speaking_for(DEVIATING))
+    recorded(tmp_path / "more" / "one", green, conforms("all").by("b").speaking_for(DEVIATING))
     folders = [
         f"{release}={tmp_path / name}" for release, name in (("3.8.1", "old"), ("3.9.1", "new"), ("3.9.1", "more"))
     ]

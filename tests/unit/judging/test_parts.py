@@ -85,7 +85,7 @@ def test_each_place_of_the_metadata_may_have_its_own_cause() -> None:
 def test_each_violation_may_have_its_own_cause() -> None:
     """All of them are looked at, and not the examples alone; of those that a check only counted nothing is known."""
     run = history(kafka="3.6.0")
-    verdict = violates("any", Kind.SAFETY, [Violation("the same", text) for text in "aaaaaaaaaaaab"])
+    verdict = violates(Kind.SAFETY, [Violation("the same", text) for text in "aaaaaaaaaaaab"]).by("any")
     assert known(run, verdict, answering(ONE, "a"), answering(OTHER, "b")) == (ONE, OTHER)
     assert known(run, verdict, answering(ONE, "a")) == ()
     assert known(run, replace(verdict, count=14), answering(ONE, "a"), answering(OTHER, "b")) == ()
@@ -93,7 +93,7 @@ def test_each_violation_may_have_its_own_cause() -> None:
 
 def test_what_is_left_is_what_the_verdict_shows() -> None:
     """And what the rest is known as."""
-    verdict = violates("any", Kind.SAFETY, [Violation("the same", text) for text in ("a", "a", "b")])
+    verdict = violates(Kind.SAFETY, [Violation("the same", text) for text in ("a", "a", "b")]).by("any")
     found = judged(history(kafka="3.6.0"), verdict, answering(ONE, "a"))
     assert [each.observed for each in found.violations] == ["b"]
     assert "1 left that no known bug explains; the first: expected the same; observed b" in found.summary
@@ -103,14 +103,14 @@ def test_what_is_left_is_what_the_verdict_shows() -> None:
 def test_a_violation_is_explained_in_the_time_of_the_bug_only() -> None:
     """Of several windows any."""
     run = history(kafka="3.6.0")
-    early, late = (violates("any", Kind.SAFETY, [Violation("it", "a", at_ns)]) for at_ns in (10, 20))
+    early, late = (violates(Kind.SAFETY, [Violation("it", "a", at_ns)]).by("any") for at_ns in (10, 20))
     bug = replace(answering(ONE, "a"), windows=lambda _: [Window(1, 2), Window(9, 11)])
     assert (known(run, early, bug), known(run, late, bug)) == ((ONE,), ())
 
 
 def test_a_bug_that_was_never_at_work_explains_nothing() -> None:
     """Not even what nobody knows the time of."""
-    verdict = violates("any", Kind.SAFETY, [Violation("it", "a")])
+    verdict = violates(Kind.SAFETY, [Violation("it", "a")]).by("any")
     bug = answering(ONE, "a")
     for windows, bugs in (([], ()), ([Window(1, 2)], (ONE,))):
         there = replace(bug, windows=lambda _, windows=windows: windows)

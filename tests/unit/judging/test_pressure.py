@@ -100,9 +100,9 @@ def test_short_spans_add_up() -> None:
 def test_what_was_not_awaited_stands() -> None:
     """A refusal is no matter of time."""
     under = strains(history([], [pressure(0, 60, **BUSY)]))
-    refused = violates("c", Kind.LIVENESS, [Violation("accepted", "refused", 21 * S * MS)]).speaking_for("ROW")
-    late = violates("c", Kind.LIVENESS, [Violation("in time", "late", 21 * S * MS, (), (0, 21 * S * MS))])
-    at_once = violates("c", Kind.LIVENESS, [Violation("accepted", "refused", 21 * S * MS, (), (S * MS, S * MS))])
+    refused = violates(Kind.LIVENESS, [Violation("accepted", "refused", 21 * S * MS)]).by("c").speaking_for("ROW")
+    late = violates(Kind.LIVENESS, [Violation("in time", "late", 21 * S * MS, (), (0, 21 * S * MS))]).by("c")
+    at_once = violates(Kind.LIVENESS, [Violation("accepted", "refused", 21 * S * MS, (), (S * MS, S * MS))]).by("c")
     assert relieved(refused, under) == refused
     assert relieved(at_once, under) == at_once
     found = relieved(late.speaking_for("ROW"), under)
@@ -113,10 +113,10 @@ def test_what_is_beyond_the_examples_of_a_verdict_stands() -> None:
     """A verdict shows ten: the eleventh was awaited at another time, or the check has only counted it."""
     under = strains(history([], [pressure(0, 20, **BUSY)]))
     late = [Violation("in time", f"late {number}", 1, (), (0, 20 * S * MS)) for number in range(11)]
-    assert relieved(violates("c", Kind.LIVENESS, late), under).outcome is Outcome.INCONCLUSIVE
+    assert relieved(violates(Kind.LIVENESS, late).by("c"), under).outcome is Outcome.INCONCLUSIVE
     alone = replace(late[-1], awaited=(100 * S * MS, 200 * S * MS))
-    assert relieved(violates("c", Kind.LIVENESS, [*late[:10], alone]), under).outcome is Outcome.VIOLATES
-    counted = violated("c", Kind.LIVENESS, "11 x", late[:10], 11)
+    assert relieved(violates(Kind.LIVENESS, [*late[:10], alone]).by("c"), under).outcome is Outcome.VIOLATES
+    counted = violated(Kind.LIVENESS, "11 x", late[:10], 11)
     assert relieved(counted, under) == counted
 
 
@@ -124,7 +124,7 @@ def test_what_known_bugs_leave_is_excused_by_its_own_time() -> None:
     """Not by that of what they explain."""
     under = strains(history([], [pressure(0, 20, **BUSY)]))
     both = [Violation("in time", text, 1, (), awaited) for text, awaited in (("a", (0, S)), ("b", (0, 20 * S * MS)))]
-    verdict = violates("c", Kind.LIVENESS, both)
+    verdict = violates(Kind.LIVENESS, both).by("c")
     parts = [replace(verdict, violations=(each,), every=(each,)) for each in both]
     assert relieved(left_of(verdict, parts[1:], 0, ["KAFKA-1"]), under).outcome is Outcome.INCONCLUSIVE
     assert relieved(left_of(verdict, parts[1:], 1, ["KAFKA-1"]), under).outcome is Outcome.VIOLATES

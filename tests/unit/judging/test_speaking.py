@@ -30,25 +30,25 @@ RED = [Violation("a", "b")]
 @checker()
 def general_one(_: History) -> Verdict:
     """Declares nothing."""
-    return conforms("general_one", "all is well")
+    return conforms("all is well").by("general_one")
 
 
 @checker("K0-MINE", "K0-OTHER")
 def of_the_document(_: History) -> Verdict:
     """Declares two, and judges them alike."""
-    return violates("of_the_document", Kind.SAFETY, RED)
+    return violates(Kind.SAFETY, RED).by("of_the_document")
 
 
 @checker("K0-PASSIVE", in_every_run=always)
 def in_each_run(_: History) -> Verdict:
     """Judged unasked."""
-    return conforms("in_each_run", "seen")
+    return conforms("seen").by("in_each_run")
 
 
 @checker("K0-SEEN", "K0-UNSEEN", in_every_run=always)
 def one_of_two(_: History) -> Verdict:
     """Looks at one of its two."""
-    return conforms("one_of_two", "seen").speaking_for("K0-SEEN")
+    return conforms("seen").by("one_of_two").speaking_for("K0-SEEN")
 
 
 KNOWN: CheckersByName = by_name([general_one, of_the_document, in_each_run, one_of_two])
@@ -142,13 +142,13 @@ def test_expectations_speak_for_what_they_name_or_for_what_nothing_else_speaks_f
 @checker(needs=[Capability.TRAFFIC])
 def of_traffic(_: History) -> Verdict:
     """What clients saw."""
-    return conforms("of_traffic", "all was read")
+    return conforms("all was read").by("of_traffic")
 
 
 @checker()
 def of_the_point(_: History) -> Verdict:
     """What the test is about."""
-    return violates("of_the_point", Kind.SAFETY, RED)
+    return violates(Kind.SAFETY, RED).by("of_the_point")
 
 
 def test_what_clients_saw_is_no_evidence_where_the_test_asks_for_something_else() -> None:
@@ -192,12 +192,12 @@ def test_a_doubt_reaches_each_requirement() -> None:
 @pytest.mark.parametrize(
     ("verdict", "counts"),
     [
-        (conforms("a", ""), True),
-        (violates("a", Kind.SAFETY, RED), True),
-        (replace(violates("a", Kind.SAFETY, RED), known_bugs=("KAFKA-1",)), False),
-        (inconclusive("a", Kind.VACUOUS, ""), False),
-        (inconclusive("a", Kind.HARNESS, ""), True),
-        (not_applicable("a", ""), False),
+        (conforms("").by("a"), True),
+        (violates(Kind.SAFETY, RED).by("a"), True),
+        (replace(violates(Kind.SAFETY, RED).by("a"), known_bugs=("KAFKA-1",)), False),
+        (inconclusive(Kind.VACUOUS, "").by("a"), False),
+        (inconclusive(Kind.HARNESS, "").by("a"), True),
+        (not_applicable("").by("a"), False),
     ],
 )
 def test_what_was_not_asked_for_counts_where_it_says_something_new(verdict: Verdict, counts: bool) -> None:
@@ -224,7 +224,7 @@ def test_a_check_of_what_the_provider_does_not_offer_is_not_applicable(offered: 
 
     @checker("K0-ZNODE", in_every_run=lambda _: offered is None or len(offered) > 1, needs=[Capability.ZNODES])
     def of_znodes(_: History) -> Verdict:
-        return conforms("of_znodes", "seen")
+        return conforms("seen").by("of_znodes")
 
     run = history()
     run = replace(run, header=replace(run.header, extra={"capabilities": offered} if offered else {}))

@@ -65,10 +65,10 @@ def test_no_outcome_at_all_is_inconclusive() -> None:
 def test_a_verdict_keeps_few_violations_and_counts_all() -> None:
     """A million violations make no million examples."""
     found = [Violation("a", f"b{number}") for number in range(MOST_VIOLATIONS + 5)]
-    verdict = violates("check", Kind.SAFETY, found)
+    verdict = violates(Kind.SAFETY, found).by("check")
     assert (len(verdict.violations), verdict.count) == (MOST_VIOLATIONS, MOST_VIOLATIONS + 5)
     assert verdict.summary == f"{MOST_VIOLATIONS + 5} x: expected a; observed b0"
-    assert conforms("check", "over 3 records", records=3).facts == {"records": 3}
+    assert conforms("over 3 records", records=3).by("check").facts == {"records": 3}
 
 
 def test_operations_are_chosen_in_order() -> None:

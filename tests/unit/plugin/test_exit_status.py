@@ -38,11 +38,11 @@ KAFKA = "3.9.1"
 DEFECT = known_bug("kmigrate-7")
 ROW, OTHER = DEFECT.requirements[0], "K866-TEST-happy-path"
 DEPARTURE = next(each for each in deviations("kip-866") if each.class_ == "departure")
-GREEN = conforms("a", "all").speaking_for(ROW)
-RED = violates("b", Kind.SAFETY, [Violation("x", "y")]).speaking_for(ROW)
+GREEN = conforms("all").by("a").speaking_for(ROW)
+RED = violates(Kind.SAFETY, [Violation("x", "y")]).by("b").speaking_for(ROW)
 BY_DEFECT = replace(RED, about=(), known_bugs=(DEFECT.id,)).speaking_for(ROW)
 BY_DEPARTURE = replace(RED, about=(), known_bugs=(DEPARTURE.id,)).speaking_for(DEPARTURE.requirement)
-OPEN = inconclusive("c", Kind.HARNESS, "trouble").about_each([About(OTHER, Outcome.INCONCLUSIVE, seen=1)])
+OPEN = inconclusive(Kind.HARNESS, "trouble").by("c").about_each([About(OTHER, Outcome.INCONCLUSIVE, seen=1)])
 
 RUNS = {
     "conforms": ([GREEN], ExitStatus.DONE, ExitStatus.DONE),

@@ -10,12 +10,12 @@ from tests.unit.plugin.conftest import TEST, Plant
 
 pytest_plugins = ["pytester"]
 FOUND = [Violation("a", "b", 5, ("event 41",))]
-ERROR = violates("a", Kind.SAFETY, FOUND)
+ERROR = violates(Kind.SAFETY, FOUND).by("a")
 
 
 def red_like(*bugs: str) -> list[Verdict]:
     """Violated checks, each explained by one of these bugs."""
-    return [replace(violates(bug, Kind.SAFETY, FOUND), known_bugs=(bug,)) for bug in bugs]
+    return [replace(violates(Kind.SAFETY, FOUND).by(bug), known_bugs=(bug,)) for bug in bugs]
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,14 @@ def red_like(*bugs: str) -> list[Verdict]:
         ("kmigrate-1", "3.9.1", red_like("kmigrate-5"), {"xfailed": 1}),  # another bug is no news, with its evidence
         ("kmigrate-1", "3.9.1", red_like("kmigrate-2"), {"xfailed": 1}),
         ("kmigrate-1", "3.9.1", red_like("kmigrate-2", "kmigrate-1"), {"xfailed": 1}),
-        ("kmigrate-1", "3.9.1", [violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
-        ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
-        ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates("kmigrate-1", Kind.SAFETY, FOUND)], {"failed": 1}),
+        ("kmigrate-1", "3.9.1", [violates(Kind.SAFETY, FOUND).by("a")], {"failed": 1}),
+        ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates(Kind.SAFETY, FOUND).by("a")], {"failed": 1}),
+        (
+            "kmigrate-1",
+            "3.9.1",
+            [*red_like("kmigrate-1"), violates(Kind.SAFETY, FOUND).by("kmigrate-1")],
+            {"failed": 1},
+        ),
         ("KAFKA-15605", "3.6.0", red_like("KAFKA-15605"), {"xfailed": 1}),
         ("KAFKA-15605", "3.9.1", red_like("KAFKA-15605"), {"failed": 1}),
         ("KAFKA-15605", "3.9.1", [], {"passed": 1}),
@@ -40,7 +45,7 @@ def test_a_known_bug_is_expected_where_it_is_known(
     pytester: pytest.Pytester, plant: Plant, bug: str, kafka: str, verdicts: list[Verdict], expected: dict[str, int]
 ) -> None:
     """The catalogue says on which releases a test that shows a bug has to be red; no other red is expected of it."""
-    plant(conforms("b", "all"), *verdicts, kafka=kafka)
+    plant(conforms("all").by("b"), *verdicts, kafka=kafka)
     pytester.makepyfile(f"import pytest\n\n@pytest.mark.known_bug({bug!r})\n{TEST}")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", kafka)
     result.assert_outcomes(**expected)
@@ -85,7 +90,7 @@ def test_a_bug_that_any_run_may_meet_needs_no_mark(pytester: pytest.Pytester, pl
     result = pytester.runpytest_inprocess("-rx", "-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
     result.assert_outcomes(xfailed=1)
     result.stdout.fnmatch_lines(["XFAIL *::test_it - kmigrate-3 (*"])
-    plant(conforms("b", "all"), kafka="3.9.1")
+    plant(conforms("all").by("b"), kafka="3.9.1")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
     result.assert_outcomes(passed=1)
 
@@ -112,7 +117,7 @@ STUCK = """
         ("ClusterError", red_like("kmigrate-1"), ["--runxfail"], {"failed": 1}),
         ("ClusterError", red_like("kmigrate-5"), [], {"xfailed": 1}),
         ("ClusterError", red_like("kmigrate-1"), ["--kmigrate-strict"], {"failed": 1}),
-        ("ClusterError", [conforms("b", "all")], [], {"failed": 1}),
+        ("ClusterError", [conforms("all").by("b")], [], {"failed": 1}),
         ("ClusterError", [], [], {"failed": 1}),
         ("AssertionError", red_like("kmigrate-1"), [], {"failed": 1}),
     ],

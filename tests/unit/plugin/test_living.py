@@ -77,7 +77,7 @@ def test_a_disk_that_is_full_is_told_in_one_line(pytester: pytest.Pytester, monk
 
 def test_a_test_is_brought_to_where_it_begins_as_a_part_of_itself(pytester: pytest.Pytester, plant: Plant) -> None:
     """After its fixtures, so that a workload is under way, and before its body; a test without the marker stays."""
-    runs = plant(conforms("phase_reached", "fine"))
+    runs = plant(conforms("fine").by("phase_reached"))
     pytester.makepyfile(
         """
         import pytest
@@ -101,7 +101,7 @@ def test_a_test_is_brought_to_where_it_begins_as_a_part_of_itself(pytester: pyte
 
 def test_a_test_that_does_not_come_to_where_it_begins_has_failed(pytester: pytest.Pytester, plant: Plant) -> None:
     """Not its setup, and its run is judged: what kept it from there may be what it would have shown."""
-    runs = plant(conforms("phase_reached", "fine"))
+    runs = plant(conforms("fine").by("phase_reached"))
     pytester.makepyfile('import pytest\n@pytest.mark.starts_at("HYBRID")\ndef test_it(verify): verify()')
     pytester.makeconftest(
         """

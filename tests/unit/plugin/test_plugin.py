@@ -86,20 +86,20 @@ def test_tests_that_use_none_of_it_run_as_ever(pytester: pytest.Pytester) -> Non
 
 def test_everything_conforms_is_a_pass(judged: Judged) -> None:
     """Nothing is raised, and a table at the end says so."""
-    result = judged(conforms("no_acked_record_lost", "over 10 records"))
+    result = judged(conforms("over 10 records").by("no_acked_record_lost"))
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*kmigrate verdicts*", "CONFORMS*"])
 
 
 def test_the_table_has_one_line_per_test(judged: Judged) -> None:
     """Verdict, test and run folder stand beside each other."""
-    judged(conforms("a", "all")).stdout.fnmatch_lines(["CONFORMS * test_it  runs/run-1"])
+    judged(conforms("all").by("a")).stdout.fnmatch_lines(["CONFORMS * test_it  runs/run-1"])
 
 
 def test_inconclusive_is_not_a_pass(judged: Judged) -> None:
     """One inconclusive verdict beside conforming ones fails the test, and says what was missing."""
-    verdict = inconclusive("every_fault_was_witnessed", Kind.VACUOUS, "kill(x) was not witnessed")
-    result = judged(conforms("a", "all"), verdict)
+    verdict = inconclusive(Kind.VACUOUS, "kill(x) was not witnessed").by("every_fault_was_witnessed")
+    result = judged(conforms("all").by("a"), verdict)
     result.assert_outcomes(failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["INCONCLUSIVE (VACUOUS) every_fault_was_witnessed: kill(x) was not witnessed"])
@@ -113,7 +113,7 @@ def test_no_verdict_at_all_is_not_a_pass(judged: Judged) -> None:
 def test_a_violation_says_five_things(judged: Judged) -> None:
     """Expected, observed with when, evidence, the folder, and the command that does it again; no stack trace."""
     found = Violation("every record is read", "3 were not, 1.2 s after kill(x)", 5, ("event 41", "logs/broker-0/"))
-    result = judged(violates("no_acked_record_lost", Kind.SAFETY, [found]))
+    result = judged(violates(Kind.SAFETY, [found]).by("no_acked_record_lost"))
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -132,14 +132,14 @@ def test_a_violation_says_five_things(judged: Judged) -> None:
 def test_a_violation_names_the_known_bugs_it_looks_like(judged: Judged) -> None:
     """On a release that has them; what is new beside them makes the test fail."""
     found = Violation("no topic lives on", "doomed-1 does")
-    red = violates("expectations_met", Kind.SAFETY, [found])
+    red = violates(Kind.SAFETY, [found]).by("expectations_met")
     judged(red, replace(red, known_bugs=("KAFKA-15605",))).stdout.fnmatch_lines(["  known as KAFKA-*"])
 
 
 def test_only_some_of_many_violations_are_shown(judged: Judged) -> None:
     """The rest is counted, with where to find it."""
     found = [Violation("a", f"b{number}") for number in range(8)]
-    result = judged(violates("check", Kind.SAFETY, found))
+    result = judged(violates(Kind.SAFETY, found).by("check"))
     result.stdout.fnmatch_lines(["  observed: b2", "  and 5 more in verdicts.jsonl"])
 
 
@@ -162,7 +162,7 @@ def test_a_fault_the_provider_cannot_do_is_a_skip_with_its_reason(pytester: pyte
 
 def test_a_run_that_shows_none_of_it_is_a_skip_with_its_reason(judged: Judged) -> None:
     """When every verdict is NOT_APPLICABLE the test is skipped and says why."""
-    result = judged(not_applicable("steps_completed", "no migration step was asked for"))
+    result = judged(not_applicable("no migration step was asked for").by("steps_completed"))
     result.assert_outcomes(skipped=1)
 
 
@@ -177,8 +177,8 @@ def test_a_test_that_failed_before_verify_is_in_the_table_too(pytester: pytest.P
 @pytest.mark.parametrize(
     ("verdict", "reported"),
     [
-        (violates("a", Kind.SAFETY, [Violation("kept", "lost")]), "*VIOLATES (SAFETY) a: *"),
-        (conforms("a", "all"), "*expected the test to call verify(...): nothing was judged*"),
+        (violates(Kind.SAFETY, [Violation("kept", "lost")]).by("a"), "*VIOLATES (SAFETY) a: *"),
+        (conforms("all").by("a"), "*expected the test to call verify(...): nothing was judged*"),
     ],
 )
 def test_a_test_that_never_verifies_does_not_pass(
@@ -208,7 +208,7 @@ def test_what_does_not_go_on_leaves_a_thread_dump(
     pytester: pytest.Pytester, plant: Plant, kind: str, observed: int, dumps: int
 ) -> None:
     """At once, of a promise of liveness that is not kept: when the test ends the threads may stand elsewhere."""
-    runs = plant(conforms("a", "all"))
+    runs = plant(conforms("all").by("a"))
     pytester.makepyfile(
         f"""
         from pytest_kmigrate.model.verdict import Kind

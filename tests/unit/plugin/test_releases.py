@@ -158,7 +158,7 @@ def test_a_bug_is_expected_of_what_the_jars_are(
     libs = pytester.mkdir("kafka") / "libs"
     libs.mkdir()
     (libs / f"kafka-clients-{version}.jar").touch()
-    plant(conforms("b", "all"), *red_like(*["KAFKA-17146"] * is_met), kafka=version)
+    plant(conforms("all").by("b"), *red_like(*["KAFKA-17146"] * is_met), kafka=version)
     pytester.makepyfile(f"import pytest\n\n@pytest.mark.known_bug('KAFKA-17146')\n{TEST}")
     pytester.runpytest_inprocess(*QUIET, "--kmigrate-kafka=./kafka").assert_outcomes(**{outcome: 1})
 

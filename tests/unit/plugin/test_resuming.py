@@ -24,10 +24,10 @@ from tests.unit.plugin.conftest import TEST, known_on
 
 pytest_plugins = ["pytester"]
 KAFKA = "3.9.1"
-RED = violates("a", Kind.SAFETY, [Violation("kept", "lost")])
+RED = violates(Kind.SAFETY, [Violation("kept", "lost")]).by("a")
 MET = replace(RED, known_bugs=("kmigrate-1",))
 ALWAYS_MET = replace(RED, known_bugs=("KAFKA-17146",))
-GREEN = conforms("a", "all")
+GREEN = conforms("all").by("a")
 
 
 class WrittenRun:

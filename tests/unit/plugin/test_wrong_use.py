@@ -58,7 +58,7 @@ def test_a_mistake_of_a_test_is_one_clear_error(
     pytester: pytest.Pytester, plant: Plant, body: str, message: str
 ) -> None:
     """It names what to write, and the line; there is no stack trace, and nothing conforms."""
-    plant(conforms("a", "all"))
+    plant(conforms("all").by("a"))
     pytester.makepyfile(test_it=f"{_IMPORTS}def test_it(inject, verify, expect):\n    {body}; verify()\n")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(failed=1)
@@ -69,7 +69,7 @@ def test_a_mistake_of_a_test_is_one_clear_error(
 
 def test_a_fault_made_after_verify_and_never_begun_is_an_error_too(pytester: pytest.Pytester, plant: Plant) -> None:
     """Nothing happened under it, whatever was judged before."""
-    plant(conforms("a", "all"))
+    plant(conforms("all").by("a"))
     pytester.makepyfile(
         test_it=f"{_IMPORTS}def test_it(inject, verify):\n    verify()\n    inject(Kill(targets.random_broker()))\n"
     )
@@ -82,7 +82,7 @@ def test_an_error_from_a_helper_names_the_line_of_the_test_that_called_it(
     pytester: pytest.Pytester, plant: Plant
 ) -> None:
     """Not the line of the helper, which did as it was asked."""
-    plant(conforms("a", "all"))
+    plant(conforms("all").by("a"))
     pytester.makeconftest("import pytest\n@pytest.fixture\ndef judged(verify): return lambda: verify('x')\n")
     pytester.makepyfile(test_it="def test_it(judged):\n    pass\n    judged()\n")
     pytester.runpytest_inprocess("-p", "no:cacheprovider").stdout.fnmatch_lines(["test: test_it.py:3"])

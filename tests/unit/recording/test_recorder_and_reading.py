@@ -313,7 +313,7 @@ def test_an_interrupted_run_has_no_manifest(folder: RunFolder) -> None:
 def test_verdicts_are_plain_lines(folder: RunFolder) -> None:
     """One line per verdict: outcome and kind by name, violations whole, known bugs by id."""
     found = Violation("a", "b", 3, ("event 1",))
-    write_verdicts(folder, [replace(violates("check", Kind.SAFETY, [found]), known_bugs=("KAFKA-1",))])
+    write_verdicts(folder, [replace(violates(Kind.SAFETY, [found]).by("check"), known_bugs=("KAFKA-1",))])
     (line,) = folder.verdicts.read_text().splitlines()
     verdict = json.loads(line)
     assert (verdict["check"], verdict["outcome"], verdict["kind"]) == ("check", "VIOLATES", "SAFETY")

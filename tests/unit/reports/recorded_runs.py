@@ -29,7 +29,7 @@ HEADER = RunHeader(
     started_at=STARTED.isoformat(),
     extra={"reproduce": "pytest suites/kip_866/test_faults.py --kmigrate-seed 7"},
 )
-GREEN = conforms("no_acked_record_lost", "none of 100 acknowledged records was lost")
+GREEN = conforms("none of 100 acknowledged records was lost").by("no_acked_record_lost")
 
 
 class _Recorder(RunRecorder):
@@ -99,7 +99,7 @@ def lost(at_ms: float | None, *evidence: str) -> Verdict:
     """A verdict that one record was lost."""
     at_ns = None if at_ms is None else int(at_ms * MS)
     violation = Violation("every acknowledged record is read", "orders-2 at 411 was <never> read", at_ns, evidence)
-    return violates("no_acked_record_lost", Kind.SAFETY, [violation], "1 of 100 acknowledged records was lost")
+    return violates(Kind.SAFETY, [violation], "1 of 100 acknowledged records was lost").by("no_acked_record_lost")
 
 
 def faulty_run(folder: Path, header: RunHeader = HEADER) -> RecordedRun:

@@ -28,7 +28,7 @@ def clients_are_given_no_controller(history: History) -> Verdict:
 
     Source: K500-DEP-controller-not-in-client-metadata.
     """
-    rows = ByRequirement("clients_are_given_no_controller", _ROW)
+    rows = ByRequirement(_ROW)
     controllers = _only_controllers(history)
     for answer in history.client_metadata:
         rows.looked_at(_ROW)

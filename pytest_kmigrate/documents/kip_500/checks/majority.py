@@ -62,7 +62,7 @@ def nothing_is_acknowledged_without_a_majority(history: History) -> Verdict:
 
     Source: K500-QRM-majority-required, K500-QRM-minority-leader-harmless.
     """
-    rows = ByRequirement("nothing_is_acknowledged_without_a_majority", _WITHOUT, _CUT_OFF)
+    rows = ByRequirement(_WITHOUT, _CUT_OFF)
     without, looked_at = list(_without_a_majority(history)), 0
     for change in _asked_of_controllers(history):
         times = {_WITHOUT: without, _CUT_OFF: list(_cut_off(history, str(change.node)))}

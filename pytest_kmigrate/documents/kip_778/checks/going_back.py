@@ -29,7 +29,7 @@ def software_goes_back(history: History) -> Verdict:
 
     Source: K778-DWN-software-after.
     """
-    rows = ByRequirement("software_goes_back", _ROW)
+    rows = ByRequirement(_ROW)
     installed = [each for each in history.of(NodeInstalled) if _is_back(history, each)]
     back = [each for each in installed if any(lowered.seq < each.seq for lowered in _lowered(history))]
     for event in back:

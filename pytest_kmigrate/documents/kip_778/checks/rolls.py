@@ -28,7 +28,7 @@ def one_roll_is_enough(history: History) -> Verdict:
 
     Source: K778-UPG-single-roll.
     """
-    rows = ByRequirement("one_roll_is_enough", _ROW)
+    rows = ByRequirement(_ROW)
     installed = {str(event.node): event for event in history.of(NodeInstalled)}
     for name, event in installed.items():
         rows.looked_at(_ROW)

@@ -37,7 +37,7 @@ def control_requests_are_right(history: History) -> Verdict:
     The first UpdateMetadata of each KRaft controller that the stub receives holds every topic it was sent before.
     Tagged fields are not judged: a flexible version may gain some at any time (KIP-482).
     """
-    rows = ByRequirement("control_requests_are_right", *_ROWS)
+    rows = ByRequirement(*_ROWS)
     received = history.of(ControlRequestReceived)
     controllers = controller_ids(history)
     for event in received:

@@ -25,7 +25,7 @@ def metadata_changed_in_the_migration_outlives_it(history: History) -> Verdict:
 
     Judged by images taken in the phase ZOOKEEPER, by changes that no later one undid.
     """
-    rows, looked, images = ByRequirement("metadata_changed_in_the_migration_outlives_it", _ROW), 0, list[str]()
+    rows, looked, images = ByRequirement(_ROW), 0, list[str]()
     for settled in settled_images(history):
         if settled.phase != Phase.ZOOKEEPER.name or not settled.life:
             continue

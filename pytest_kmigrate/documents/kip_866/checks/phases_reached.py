@@ -21,11 +21,11 @@ def phase_reached(history: History, phase: str) -> Verdict:
     ``ZkMigrationState``, which is itself under test: of a phase after the copy something else must show the copy, which
     is a position in ``/migration`` or a state in the metadata log. Source: K866-TEST-happy-path.
     """
-    verdict = state_reached(history, "phase_reached", PHASE, _known(phase))
+    verdict = state_reached(history, PHASE, _known(phase))
     is_after_copy = Phase[phase] >= Phase.HYBRID
     if verdict.outcome is Outcome.CONFORMS and is_after_copy and history.znodes and not _copy_is_shown(history):
         text = f"{verdict.summary} by ZkMigrationState alone: neither {MIGRATION} nor the metadata log has a copy"
-        return inconclusive("phase_reached", Kind.VACUOUS, text)
+        return inconclusive(Kind.VACUOUS, text)
     return verdict
 
 
@@ -43,7 +43,7 @@ def phase_not_reached(history: History, phase: str) -> Verdict:
 
     Kafka may go on that far; the run is then about something else, and inconclusive. Source: K866-RB-any-point.
     """
-    return state_not_reached(history, "phase_not_reached", PHASE, _known(phase))
+    return state_not_reached(history, PHASE, _known(phase))
 
 
 def _known(phase: str) -> str:

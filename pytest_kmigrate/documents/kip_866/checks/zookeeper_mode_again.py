@@ -22,7 +22,7 @@ def brokers_start_in_zookeeper_mode_again(history: History) -> Verdict:
 
     One that dies instead violates, as does one that is not ready within 180 s; under a fault neither is judged.
     """
-    rows = ByRequirement("brokers_start_in_zookeeper_mode_again", _ROW)
+    rows = ByRequirement(_ROW)
     looked = 0
     last_ns = history.end_ns
     for started in _restarts(history):

@@ -38,9 +38,7 @@ def control_requests_are_those_of_the_draft(history: History) -> Verdict:
     A controller in ZooKeeper mode sets no such id. All three kinds arrive with it. That brokers learn from it where to
     send requests of their own cannot be seen at a stub: without it in UpdateMetadata they cannot.
     """
-    rows = ByRequirement(
-        "control_requests_are_those_of_the_draft", *control_requests_are_those_of_the_draft.requirements
-    )
+    rows = ByRequirement(*control_requests_are_those_of_the_draft.requirements)
     received = history.of(ControlRequestReceived)
     with_id = set[str]()
     for event in received:

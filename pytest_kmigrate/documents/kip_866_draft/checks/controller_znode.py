@@ -47,7 +47,7 @@ def the_controller_znode_is_that_of_the_draft(history: History) -> Verdict:
     A new leader has 10 s to put its id there. If a test takes isKRaft away, or has it say false, the controller goes on
     to write ``/migration``, and a new leader takes ``/controller``.
     """
-    rows = ByRequirement("the_controller_znode_is_that_of_the_draft", _SCHEMA, _ID, _INFORMATIONAL)
+    rows = ByRequirement(_SCHEMA, _ID, _INFORMATIONAL)
     changes = since_controllers(history, untampered(history, CONTROLLER))
     by_kraft = [each for each in changes if held_in(each).get("brokerid") in controller_ids(history)]
     for change in by_kraft:

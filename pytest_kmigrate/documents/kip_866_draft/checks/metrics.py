@@ -48,7 +48,7 @@ def metrics_of_the_draft(history: History) -> Verdict:
     Before the copy the counts are of the nodes without the flag or away, afterwards 0; the lag is the distance from the
     last record to ``/migration``; the time grows under a fault only. What does not exist cannot be zero.
     """
-    rows = ByRequirement("metrics_of_the_draft", *metrics_of_the_draft.requirements)
+    rows = ByRequirement(*metrics_of_the_draft.requirements)
     active = [_of_active(each) for each in processes(history, "controller")]
     active = [each for each in active if len(each) >= FEWEST]
     for row in (_BROKERS, _CONTROLLERS, _LAG, _BLOCKING):

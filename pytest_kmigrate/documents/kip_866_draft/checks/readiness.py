@@ -31,7 +31,7 @@ def readiness_is_that_of_the_draft(history: History) -> Verdict:
     A controller without ``zookeeper.connect`` is no candidate and leaves the field out. Folders of 0.1 hold only
     whether version 3 has the field.
     """
-    rows = ByRequirement("readiness_is_that_of_the_draft", _VERSION, _VALUES, _CONTROLLERS)
+    rows = ByRequirement(_VERSION, _VALUES, _CONTROLLERS)
     answers = history.of(RequestsReported)
     for event in answers:
         node, sent = last_start(history, event), event.what.readiness

@@ -36,7 +36,7 @@ def records_are_those_of_the_draft(history: History) -> Verdict:
 
     Whatever the record is called, its number and values are judged, by images that hold a whole log.
     """
-    rows = ByRequirement("records_are_those_of_the_draft", _NAME, _VALUES, _TWO, _LABEL)
+    rows = ByRequirement(_NAME, _VALUES, _TWO, _LABEL)
     logs = list(records_of_logs(history))
     for log in logs:
         _judge_registrations(history, rows, log)

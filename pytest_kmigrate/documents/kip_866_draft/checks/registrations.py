@@ -21,7 +21,7 @@ _ROW, _FIELD, _FEATURE, _READY = "K866D-REG-features", "ZkMigrationReady", "meta
 )
 def registrations_are_those_of_the_draft(history: History) -> Verdict:
     """A broker registers in version 1 with the tagged ZkMigrationReady, 1, and one level of metadata.version."""
-    rows = ByRequirement("registrations_are_those_of_the_draft", _ROW)
+    rows = ByRequirement(_ROW)
     received = history.of(RegistrationReceived)
     for event in received:
         wrong = list(_wrong(event))

@@ -51,7 +51,7 @@ def states_have_the_numbers_of_the_draft(history: History) -> Verdict:
     Each number stands for its state: three samples with it in another phase violate it, too. In dual write
     ``/migration`` is seen to change, and once 4 is due it does not any more.
     """
-    rows = ByRequirement("states_have_the_numbers_of_the_draft", _NUMBERS, *_STATES)
+    rows = ByRequirement(_NUMBERS, *_STATES)
     reported = _by_phase(history)
     for phase, samples in reported.items():
         row = next(each for each, (_, _, phases) in _STATES.items() if phase in phases)

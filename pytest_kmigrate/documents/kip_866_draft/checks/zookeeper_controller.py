@@ -25,7 +25,7 @@ def the_zookeeper_controller_reports_ineligible(history: History) -> Verdict:
 
     Judged by the samples that say whether the broker is the active controller; three of a process are needed.
     """
-    rows = ByRequirement("the_zookeeper_controller_reports_ineligible", _ROW)
+    rows = ByRequirement(_ROW)
     for active, others in _asked(history):
         if len(active) >= FEWEST:
             _judge(history, rows, active, "is the active controller", _INELIGIBLE)

@@ -98,7 +98,7 @@ def test_of_several_kinds_of_one_requirement_safety_wins() -> None:
     for both in ([late, wrong], [wrong, late]):
         (about,) = expectations_met.judge(history(events=both)).about
         assert (about.kind, len(about.observed)) == (Kind.SAFETY, 2)
-    rows = ByRequirement("check", "ROW")
+    rows = ByRequirement("ROW")
     for kind in (Kind.LIVENESS, Kind.SAFETY):
         rows.violated("ROW", Violation("a", kind.name), kind)
     assert [each.kind for each in rows.verdict("", "").about] == [Kind.SAFETY]

@@ -48,7 +48,7 @@ def pytest_runtest_makereport(item, call):
 """
 """What pytest-retry does: the phases again, and no further report."""
 
-LOST = violates("no_acked_record_lost", Kind.SAFETY, [Violation("every record is read", "3 were not")])
+LOST = violates(Kind.SAFETY, [Violation("every record is read", "3 were not")]).by("no_acked_record_lost")
 
 
 def test_a_violation_stays_one_at_the_second_attempt(pytester: pytest.Pytester, plant: Plant) -> None:
@@ -76,7 +76,7 @@ def test_a_violation_is_not_undone_by_an_attempt_that_conforms(pytester: pytest.
 
 
 @pytest.mark.parametrize("plugin", [RERUN, RETRY])
-@pytest.mark.parametrize("planted", [conforms("a", "all"), inconclusive("a", Kind.VACUOUS, "no record"), LOST])
+@pytest.mark.parametrize("planted", [conforms("all").by("a"), inconclusive(Kind.VACUOUS, "no record").by("a"), LOST])
 def test_the_second_attempt_is_judged_as_the_first(
     pytester: pytest.Pytester, plant: Plant, plugin: str, planted: object
 ) -> None:
@@ -99,7 +99,7 @@ def test_the_second_attempt_is_judged_as_the_first(
 
 def test_a_test_that_conforms_at_the_second_attempt_passes(pytester: pytest.Pytester, plant: Plant) -> None:
     """Each attempt has a run of its own."""
-    runs = plant(conforms("a", "all"))
+    runs = plant(conforms("all").by("a"))
     pytester.makeconftest(RERUN)
     pytester.makepyfile(
         "TRIES = []\n\ndef test_it(verify):\n    TRIES.append(1)\n    assert len(TRIES) > 1\n    verify()\n"

@@ -49,7 +49,7 @@ def test_a_provider_that_fails_ends_one_test_and_not_the_session(
     def lost(*_: object, **__: object) -> None:
         raise ConnectionError("the engine does not answer")
 
-    plant(conforms("a", "all"))
+    plant(conforms("all").by("a"))
     for each in {broken, "dump_threads"}:
         monkeypatch.setattr(PlantedRun, each, lost, raising=False)
     pytester.makepyfile(

@@ -37,7 +37,7 @@ def module_of(mark: str, test: str) -> str:
 @pytest.mark.parametrize("test", [LATE, OF_UNITTEST.lstrip(), IN_SETUP])
 def test_a_test_begins_where_its_mark_has_it_begin(pytester: pytest.Pytester, plant: Plant, test: str) -> None:
     """The cluster of a test that asks for it while it runs is brought there at once."""
-    runs = plant(conforms("phase_reached", "fine"))
+    runs = plant(conforms("fine").by("phase_reached"))
     pytester.makepyfile(module_of("@pytest.mark.starts_at('HYBRID')\n", test))
     pytester.runpytest_inprocess(*QUIET).assert_outcomes(passed=1)
     assert [run.walked for run in runs] == [[Start("HYBRID", is_filled=False)]]
@@ -57,7 +57,7 @@ def test_a_wrong_mark_fails_the_test_that_asks_late(
     pytester: pytest.Pytester, plant: Plant, mark: str, reported: str
 ) -> None:
     """By one sentence and the line of the test; no cluster was started, and the other tests run."""
-    runs = plant(conforms("phase_reached", "fine"))
+    runs = plant(conforms("fine").by("phase_reached"))
     pytester.makepyfile(module_of(f"@pytest.mark.{mark}\n", LATE) + "\ndef test_other(): pass\n")
     result = pytester.runpytest_inprocess(*QUIET)
     result.assert_outcomes(failed=1, passed=1)
@@ -78,7 +78,7 @@ def test_what_cannot_run_here_is_skipped_when_it_asks(
     pytester: pytest.Pytester, plant: Plant, mark: str, reason: str
 ) -> None:
     """For the same reason as at collection, and before a cluster is started."""
-    runs = plant(conforms("phase_reached", "fine"))
+    runs = plant(conforms("fine").by("phase_reached"))
     pytester.makepyfile(module_of(f"@pytest.mark.{mark}\n", LATE))
     result = pytester.runpytest_inprocess(*QUIET)
     result.assert_outcomes(skipped=1)
@@ -89,7 +89,7 @@ def test_what_cannot_run_here_is_skipped_when_it_asks(
 @pytest.mark.parametrize("mark", ["since('9.9.9')", "starts_at('NOWHERE')"])
 def test_marks_count_on_a_topology_of_the_projects_own(pytester: pytest.Pytester, plant: Plant, mark: str) -> None:
     """The fixture ``topology`` may be overridden; what it returns is known only when the test runs."""
-    runs = plant(conforms("phase_reached", "fine"))
+    runs = plant(conforms("fine").by("phase_reached"))
     own = "@pytest.fixture\ndef topology(): return 'zk1-broker3-controller3'\n\n"
     pytester.makepyfile(f"import pytest\n\n{own}@pytest.mark.{mark}\ndef test_it(verify): verify()\n")
     result = pytester.runpytest_inprocess(*QUIET)
@@ -99,7 +99,7 @@ def test_marks_count_on_a_topology_of_the_projects_own(pytester: pytest.Pytester
 
 def test_a_fixture_that_returns_no_topology_is_one_clear_error(pytester: pytest.Pytester, plant: Plant) -> None:
     """It names what a fixture of this name has to return."""
-    plant(conforms("phase_reached", "fine"))
+    plant(conforms("fine").by("phase_reached"))
     pytester.makepyfile("import pytest\n\n@pytest.fixture\ndef topology(): return 7\n\ndef test_it(verify): verify()\n")
     result = pytester.runpytest_inprocess(*QUIET)
     result.assert_outcomes(errors=1)
@@ -109,7 +109,7 @@ def test_a_fixture_that_returns_no_topology_is_one_clear_error(pytester: pytest.
 
 def test_a_start_that_nothing_brought_about_is_no_verdict(pytester: pytest.Pytester, plant: Plant) -> None:
     """A runner that goes past pytest's hook for a test never brought the cluster there."""
-    runs = plant(conforms("phase_reached", "fine"))
+    runs = plant(conforms("fine").by("phase_reached"))
     pytester.makepyfile(
         """
         import pytest
@@ -131,7 +131,7 @@ def test_a_start_that_nothing_brought_about_is_no_verdict(pytester: pytest.Pytes
 @pytest.mark.parametrize("test", [LATE, OF_UNITTEST.lstrip()])
 def test_a_violation_is_reported_by_its_message(pytester: pytest.Pytester, plant: Plant, test: str) -> None:
     """However the test asked for it."""
-    plant(violates("no_acked_record_lost", Kind.SAFETY, [Violation("every record is read", "3 were not")]))
+    plant(violates(Kind.SAFETY, [Violation("every record is read", "3 were not")]).by("no_acked_record_lost"))
     pytester.makepyfile(module_of("", test))
     result = pytester.runpytest_inprocess(*QUIET)
     result.assert_outcomes(failed=1)
@@ -142,7 +142,7 @@ def test_a_violation_is_reported_by_its_message(pytester: pytest.Pytester, plant
 @pytest.mark.parametrize("test", [LATE, OF_UNITTEST.lstrip()])
 def test_what_a_run_cannot_show_is_a_skip(pytester: pytest.Pytester, plant: Plant, test: str) -> None:
     """Also in a test of unittest."""
-    plant(not_applicable("steps_completed", "no migration step was asked for"))
+    plant(not_applicable("no migration step was asked for").by("steps_completed"))
     pytester.makepyfile(module_of("", test))
     pytester.runpytest_inprocess(*QUIET).assert_outcomes(skipped=1)
 
@@ -150,7 +150,7 @@ def test_what_a_run_cannot_show_is_a_skip(pytester: pytest.Pytester, plant: Plan
 @pytest.mark.parametrize("test", ["def test_it(request): request.getfixturevalue('kmigrate_run')\n"])
 def test_a_late_run_that_nobody_judged_does_not_pass(pytester: pytest.Pytester, plant: Plant, test: str) -> None:
     """As if its fixture had been an argument."""
-    plant(conforms("a", "all"))
+    plant(conforms("all").by("a"))
     pytester.makepyfile(test)
     result = pytester.runpytest_inprocess(*QUIET)
     result.assert_outcomes(passed=1, errors=1)

@@ -87,7 +87,7 @@ def test_an_unknown_requirement_or_profile_is_reported_all_the_same(tmp_path: Pa
     [
         ([GREEN], "passed"),
         ([GREEN, lost(1250)], "failed"),
-        ([GREEN, inconclusive("x", Kind.VACUOUS, "nothing was acknowledged")], "broken"),
+        ([GREEN, inconclusive(Kind.VACUOUS, "nothing was acknowledged").by("x")], "broken"),
         ([Verdict("x", Outcome.NOT_APPLICABLE, summary="needs links")], "skipped"),
         ([], "broken"),
     ],

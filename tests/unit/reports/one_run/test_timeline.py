@@ -258,7 +258,7 @@ def test_the_page_needs_nothing_but_itself(tmp_path: Path) -> None:
     run = faulty_run(tmp_path)
     evil = "</script><img src=x onerror=alert(1)>"
     run.at(2100, EventKind.EXPECTATION, name=evil, met=False)
-    page = _page(run.end(3000, lost(2100), inconclusive("y", Kind.VACUOUS, evil)))
+    page = _page(run.end(3000, lost(2100), inconclusive(Kind.VACUOUS, evil).by("y")))
 
     assert not re.findall(r"""(?:src|href)=["'](?!#)|url\((?!#)|@import|<img|<link""", page)
     assert page.count("</script>") == 2

@@ -12,13 +12,12 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive,
 @checker(in_every_run=has_members)
 def members_end_only_when_asked(history: History) -> Verdict:
     """No member dies of itself, and each that is asked to stop ends in order and in time."""
-    name = "members_end_only_when_asked"
     ends = history.of(MemberEnded)
     if not ends:
-        return inconclusive(name, Kind.VACUOUS, "no member ended")
+        return inconclusive(Kind.VACUOUS, "no member ended")
     died = [each for each in ends if each.what.how == "died"]
     if not died:
-        return conforms(name, f"{counted(len(ends), 'member')} ended, each as it was asked to")
+        return conforms(f"{counted(len(ends), 'member')} ended, each as it was asked to")
     found = [
         timed_violation(
             history,
@@ -28,4 +27,4 @@ def members_end_only_when_asked(history: History) -> Verdict:
         )
         for each in died
     ]
-    return violates(name, Kind.SAFETY, found)
+    return violates(Kind.SAFETY, found)

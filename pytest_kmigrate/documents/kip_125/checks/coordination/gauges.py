@@ -53,7 +53,7 @@ def gauges_show_what_members_do(history: History) -> Verdict:
     The values are compared with the member's other reports, at moments at which nothing changed for a while. A gauge
     that had to have one value all the time is not judged: a constant would show it, too.
     """
-    rows = ByRequirement("gauges_show_what_members_do", *_ROWS)
+    rows = ByRequirement(*_ROWS)
     known = lives(history)
     reported = 0
     for event in history.of(MemberGauges):

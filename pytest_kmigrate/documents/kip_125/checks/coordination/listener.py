@@ -45,7 +45,7 @@ def listeners_are_called_in_time(history: History) -> Verdict:
 
     Where Kafka decides there is one call for each release, and nothing of the partition is read after it.
     """
-    rows = ByRequirement("listeners_are_called_in_time", _RELEASE, _START)
+    rows = ByRequirement(_RELEASE, _START)
     starting, releasing = _calls(history), _releases(history)
     reads = history.operations.of(OperationKind.CONSUME)
     count = 0
@@ -90,7 +90,7 @@ def listeners_get_what_kafka_assigns(history: History) -> Verdict:
 
     Partitions of a plain KafkaConsumer are those of one thread, named by its client id.
     """
-    rows = ByRequirement("listeners_get_what_kafka_assigns", _MATCH, _SPLIT, _SAME, _PLAIN)
+    rows = ByRequirement(_MATCH, _SPLIT, _SAME, _PLAIN)
     known = lives(history)
     judged: dict[object, _Call] = {}
     calls = [call for those in _calls(history).values() for call in those]

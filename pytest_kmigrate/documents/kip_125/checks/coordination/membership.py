@@ -37,7 +37,7 @@ def kafka_members_are_the_connectors(history: History) -> Verdict:
     Plain KafkaConsumers are members by the client id that they were given; there is no other, and no partition is
     assigned twice. What a connector reports as assigned to it is what the coordinator describes, or soon will be.
     """
-    rows = ByRequirement("kafka_members_are_the_connectors", *_ROWS)
+    rows = ByRequirement(*_ROWS)
     described = [event for event in history.of(GroupDescribed) if event.what.state == "STABLE"]
     count = 0
     for event in described:
@@ -120,7 +120,7 @@ def commits_are_those_of_members(history: History) -> Verdict:
     members that stood still, and without those that did not reach its coordinator while that was down: these are left
     out.
     """
-    rows = ByRequirement("commits_are_those_of_members", _COMMIT)
+    rows = ByRequirement(_COMMIT)
     stood_still = {event.what.member for event in history.of(MemberPaused)}
     known = lives(history).values()
     migrating = {each.client for each in known if each.is_migrating and each.member not in stood_still}

@@ -65,7 +65,7 @@ def mode_agreed_within(history: History, at_most_s: float = _WITHIN_S) -> Verdic
     that follows the new mode goes back to the other one, however shortly. Members of other groups than the one under
     test are left out.
     """
-    rows = ByRequirement("mode_agreed_within", *_ROWS)
+    rows = ByRequirement(*_ROWS)
     # Of other groups a test may have members, too; their mode nodes are not watched.
     known = {client: each for client, each in lives(history).items() if each.group == NAME}
     found = changes(history)
@@ -180,7 +180,7 @@ def consumption_follows_the_chosen_system(history: History) -> Verdict:
     where a member is leaving, for it and the others act on that before its end is recorded. No other member reads a
     partition in the half second before. Whether partitions are claimed by Kafka's word only is judged at each claim.
     """
-    rows = ByRequirement("consumption_follows_the_chosen_system", _KAFKA, _ABSENT, _ACTIVE, _LISTENER)
+    rows = ByRequirement(_KAFKA, _ABSENT, _ACTIVE, _LISTENER)
     found, known = changes(history), lives(history)
     left = {each.at_ns for each in found if each.what in ("older-left", "older-died")}
     instants = [(each.until_ns, each.must_be) for each in found if each.until_ns not in left]

@@ -36,7 +36,7 @@ def every_partition_owned_within(history: History, at_most_s: float | None = Non
     The bound is the test's: a toggle moves partitions within a second, a crash leaves them alone for a session. Without
     one this only measures.
     """
-    rows = ByRequirement("every_partition_owned_within", _COVERAGE)
+    rows = ByRequirement(_COVERAGE)
     limit_s = math.inf if at_most_s is None else at_most_s
     rows.looked_at(_COVERAGE, len(spans(history)) if at_most_s is not None else 0)
     longest = 0
@@ -66,7 +66,7 @@ def pauses_are_bounded(
     A toggle, a member that joined or left in order, a fault: what happens together is judged by the longest bound of
     it. A partition whose owner stands still has none.
     """
-    rows = ByRequirement("pauses_are_bounded", _COVERAGE, _TOGGLE)
+    rows = ByRequirement(_COVERAGE, _TOGGLE)
     limits = {Cause.TOGGLE: after_toggle_s, Cause.JOIN: after_join_s, Cause.FAULT: after_fault_s}
     longest, known = dict.fromkeys(Cause, 0), causes(history)
     rows.looked_at(_COVERAGE, len(spans(history)))
@@ -97,7 +97,7 @@ def no_needless_release(history: History) -> Verdict:
     While a member is cut off ZooKeeper its session may end, and what it was given goes back. Plain KafkaConsumers know
     no mode.
     """
-    rows = ByRequirement("no_needless_release", _TOGGLE, _SAME)
+    rows = ByRequirement(_TOGGLE, _SAME)
     found, members = spans(history), lives(history)
     known = [each for each in changes(history) if each.what in ("created", "changed", "deleted", "same")]
     moved = 0
@@ -137,7 +137,7 @@ def _has_a_reason(history: History, before: Span, after: Span, until_ns: int) ->
 @checker(_EVEN, _EVEN_NEW)
 def owners_are_even(history: History) -> Verdict:
     """Before the members end, each owns as many partitions of each topic as any other, or one more or less."""
-    rows = ByRequirement("owners_are_even", _EVEN, _EVEN_NEW)
+    rows = ByRequirement(_EVEN, _EVEN_NEW)
     end_ns = horizon_ns(history)
     alive = [each for each in lives(history).values() if each.began_ns <= end_ns < each.ended_ns]
     owned = owned_at(spans(history), end_ns)

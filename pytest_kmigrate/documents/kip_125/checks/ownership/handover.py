@@ -30,7 +30,7 @@ def plain_consumers_wait_for_releases(history: History) -> Verdict:
     Judged where a member in Kafka mode reported that a partition was taken from it, and a plain KafkaConsumer, which
     looks at no owner node, owned it next. A member that was evicted, or ended without an order, is not asked.
     """
-    rows = ByRequirement("plain_consumers_wait_for_releases", _ROLL, _LISTENER)
+    rows = ByRequirement(_ROLL, _LISTENER)
     known = lives(history)
     count = 0
     for before, after in _handovers(history, known):

@@ -36,7 +36,7 @@ def one_owner_at_a_time(history: History) -> Verdict:
     of one machine are the same. What plain KafkaConsumers and members that may follow ZooKeeper read at the same time
     is counted, and violates nothing: the document does not support such a group.
     """
-    rows = ByRequirement("one_owner_at_a_time", _ROW)
+    rows = ByRequirement(_ROW)
     known = lives(history)
     reads = history.operations.of(OperationKind.CONSUME)
     reads = reads.where(np.isin(reads.client, list(known)))
@@ -68,7 +68,7 @@ def naive_mix_is_detected(history: History) -> Verdict:
 
     A control of ``one_owner_at_a_time``: a run of such a group in which it counts nothing violates this.
     """
-    rows = ByRequirement("naive_mix_is_detected", _CONTROL)
+    rows = ByRequirement(_CONTROL)
     count = int(str(one_owner_at_a_time.judge(history).facts.get("unsupported", 0)))
     rows.looked_at(_CONTROL, int(is_naive(history)))
     if is_naive(history) and not count:

@@ -25,7 +25,7 @@ def partitions_are_read_within(history: History, at_most_s: float | None = None)
     Who reports to own the partition does not count. Records below the first position of the group, and what is
     acknowledged when the members end, need no reader. Without a bound this only measures.
     """
-    rows = ByRequirement("partitions_are_read_within", _COVERAGE, _ONE)
+    rows = ByRequirement(_COVERAGE, _ONE)
     operations = history.operations
     sent = chosen(operations, OperationKind.PRODUCE)
     reads = operations.of(OperationKind.CONSUME)

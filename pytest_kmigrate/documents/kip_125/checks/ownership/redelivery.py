@@ -39,7 +39,7 @@ def redelivery_bounded_by_commit(history: History) -> Verdict:
     owner reads had taken is never repeated. A consumer of an older build reads the stored offset before it claims, so
     that a handover from or to it may repeat a commit interval in any case.
     """
-    rows = ByRequirement("redelivery_bounded_by_commit", _ROW)
+    rows = ByRequirement(_ROW)
     reads = history.operations.of(OperationKind.CONSUME)
     known = lives(history)
     repeated = 0

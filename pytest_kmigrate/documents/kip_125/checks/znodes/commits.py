@@ -34,7 +34,7 @@ def zookeeper_offsets_follow_kafkas(history: History) -> Verdict:
     milliseconds, so that their order does not show. It speaks for partitions of which a member had read more than it
     had committed when the broker stopped, and which it owned for longer than its commit interval then.
     """
-    rows = ByRequirement("zookeeper_offsets_follow_kafkas", _ROW)
+    rows = ByRequirement(_ROW)
     known = {client: life for client, life in lives(history).items() if life.is_migrating}
     by_session = sessions(history, known)
     taken, begun = _taken(history), _begun(history)

@@ -27,7 +27,7 @@ def members_write_only_their_places(history: History) -> Verdict:
 
     ``migration`` itself stays when members leave. A member with migration writes nothing outside of its group.
     """
-    rows = ByRequirement("members_write_only_their_places", _VALUES, _READ_ONLY, _PARENT)
+    rows = ByRequirement(_VALUES, _READ_ONLY, _PARENT)
     count = 0
     for each, write in group_writes(history):
         count += 1
@@ -65,7 +65,7 @@ def members_write_only_their_places(history: History) -> Verdict:
 @checker(_OWNERS, _OFFSETS, in_every_run=has_writes, needs=_NEEDS)
 def owners_and_offsets_are_as_before(history: History) -> Verdict:
     """Owner nodes are ephemeral and hold the owner's thread; offsets are persistent decimal text."""
-    rows = ByRequirement("owners_and_offsets_are_as_before", _OWNERS, _OFFSETS)
+    rows = ByRequirement(_OWNERS, _OFFSETS)
     known = sessions(history, lives(history))
     owners = offsets = 0
     for each, write in group_writes(history):
@@ -93,7 +93,7 @@ def zookeeper_offsets_never_run_backwards(history: History) -> Verdict:
     It speaks for members that stood still: a former owner must not overwrite its successor's offset. Kafka's store
     cannot be guarded while ZooKeeper decides, as the broker does not look at assignments; its next commit mends that.
     """
-    rows = ByRequirement("zookeeper_offsets_never_run_backwards", _BACK)
+    rows = ByRequirement(_BACK)
     has_paused = bool(history.of(MemberPaused))
     last: dict[str, int] = {}
     count = 0

@@ -32,7 +32,7 @@ def partitions_are_read_under_owner_nodes(history: History) -> Verdict:
 
     Members without migration always; those with it once they must have followed ZooKeeper.
     """
-    rows = ByRequirement("partitions_are_read_under_owner_nodes", _OWNERS)
+    rows = ByRequirement(_OWNERS)
     reads = history.operations.of(OperationKind.CONSUME)
     nodes = owner_nodes(history)
     count = 0

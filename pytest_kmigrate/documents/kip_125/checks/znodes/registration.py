@@ -26,7 +26,7 @@ def members_register_as_their_kind(history: History) -> Verdict:
     Both entries are ephemeral nodes of one session, and the one that names the member as migrating comes no later:
     each time that it registers, as it does anew when its session has expired.
     """
-    rows = ByRequirement("members_register_as_their_kind", _BOTH, _EPHEMERAL, _TOGETHER, _NO_EKC)
+    rows = ByRequirement(_BOTH, _EPHEMERAL, _TOGETHER, _NO_EKC)
     count = 0
     for life in lives(history).values():
         for transaction in _written(history, "create", f"{IDS}/{life.consumer_id}") if life.is_of_zookeeper else ():
@@ -78,7 +78,7 @@ def _written(history: History, operation: str, path: str) -> list[Transaction]:
 @checker(_LEAVING, in_every_run=has_writes, needs=_NEEDS)
 def members_deregister_together(history: History) -> Verdict:
     """A member that leaves by itself leaves ``ids`` no later than the directory of those that migrate, each time."""
-    rows = ByRequirement("members_deregister_together", _LEAVING)
+    rows = ByRequirement(_LEAVING)
     count = 0
     for life in (each for each in lives(history).values() if each.is_migrating):
         left = _written(history, "delete", f"{IDS}/{life.consumer_id}")
@@ -97,7 +97,7 @@ def members_deregister_together(history: History) -> Verdict:
 @checker(_PAYLOAD, in_every_run=has_writes, needs=_NEEDS)
 def ids_payload_is_version_1(history: History) -> Verdict:
     """Each entry in ``ids`` is JSON of version 1 with subscription, pattern and timestamp, and nothing else."""
-    rows = ByRequirement("ids_payload_is_version_1", _PAYLOAD)
+    rows = ByRequirement(_PAYLOAD)
     count = 0
     for each, write in group_writes(history):
         if write.operation != "create" or not write.path.startswith(f"{IDS}/"):

@@ -26,7 +26,7 @@ def clients_are_told_of_brokers_only(history: History) -> Verdict:
     id of several are judged only where controllers, ZooKeeper and the network are undisturbed. Of a broker that gave
     one id so far it is not known whether it draws.
     """
-    rows = ByRequirement("clients_are_told_of_brokers_only", _ROW)
+    rows = ByRequirement(_ROW)
     controllers = controller_ids(history)
     by_broker = defaultdict[str, list[Answer]](list)
     for each in answers(history):

@@ -30,7 +30,7 @@ def clients_are_told_of_every_broker(history: History) -> Verdict:
 
     Judged where controllers, ZooKeeper and the network are undisturbed; two answers in a row have to lack the broker.
     """
-    rows = ByRequirement("clients_are_told_of_every_broker", _ROW)
+    rows = ByRequirement(_ROW)
     lacking: dict[tuple[str, str], Answer] = {}
     all_answers = answers(history)
     for each in all_answers:

@@ -40,7 +40,7 @@ def clients_are_told_the_same(history: History) -> Verdict:
     has been away for 15 s is listed by none. Judged where controllers, ZooKeeper and the network are undisturbed.
     Brokers of different modes speak for K866-TEST-broker-consistency, too.
     """
-    rows = ByRequirement("clients_are_told_the_same", _SAME, _CONSISTENT)
+    rows = ByRequirement(_SAME, _CONSISTENT)
     calm = [each for each in answers(history) if each.is_calm]
     pairs = list(combinations(sorted({each.content.node for each in calm}), 2))
     longest_ns = max((_judge_pair(history, rows, pair, calm) for pair in pairs), default=0)

@@ -40,7 +40,7 @@ def migration_begins_when_every_node_is_ready(history: History) -> Verdict:
     Nothing asks it to: where all are, and no fault was in force for 120 s, it has done so. A node that is being started
     counts as up, as does one that was down for less than 1 s.
     """
-    rows = ByRequirement("migration_begins_when_every_node_is_ready", _AUTOMATIC, _EVERY_NODE)
+    rows = ByRequirement(_AUTOMATIC, _EVERY_NODE)
     takeovers, missing = list(_takeovers(history)), list[str]()
     for at_ns, evidence in takeovers:
         rows.looked_at(_AUTOMATIC)

@@ -33,7 +33,7 @@ def copy_holds_what_was_acknowledged(history: History) -> Verdict:
 
     Judged by the first image of the log in dual write at a quiet moment, by what was not changed again since.
     """
-    rows = ByRequirement("copy_holds_what_was_acknowledged", *dict.fromkeys(_ROWS.values()))
+    rows = ByRequirement(*dict.fromkeys(_ROWS.values()))
     looked, images = 0, list[str]()
     for first in first_logs_in_dual_write(history):
         found, until_ns = looked_for(history, first.labels[LOG]), takeover_ns(history, first.life)

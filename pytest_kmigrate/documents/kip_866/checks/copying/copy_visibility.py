@@ -35,23 +35,22 @@ def copy_shows_only_when_ended(history: History) -> Verdict:
     ZooKeeper mode know all the topics anyway, and show nothing. Before metadata.version 3.6-IV1 there are no
     transactions. Source: K866-PROC-transaction-invisible, K866-FAIL-crash-during-copy.
     """
-    name = "copy_shows_only_when_ended"
     images = log_images(history)
     if images and not any(log.has_transactions for log in images):
-        return not_applicable(name, "the metadata version knows no transactions")
+        return not_applicable("the metadata version knows no transactions")
     by_life = {log.life: log for log in reversed(images) if log.hidden}
     if not by_life:
-        return inconclusive(name, Kind.VACUOUS, "no image of a metadata log shows where topics were copied")
+        return inconclusive(Kind.VACUOUS, "no image of a metadata log shows where topics were copied")
     looks = _looks(history, by_life)
     found = [_shown(history, by_life, look.shown[0]) for look in looks if look.shown]
     if found:
-        return violates(name, Kind.SAFETY, found)
+        return violates(Kind.SAFETY, found)
     hidden = [sample for look in looks for sample in look.hidden]
     if len(hidden) < FEWEST:
-        return inconclusive(name, Kind.VACUOUS, "no controller was looked at with topics copied and the copy not ended")
+        return inconclusive(Kind.VACUOUS, "no controller was looked at with topics copied and the copy not ended")
     nodes = {sample.node for sample in hidden}
     text = f"{counted(len(hidden), 'sample')} of {counted(len(nodes), 'controller')} with copied topics in the log"
-    return conforms(name, f"{text} and the copy not ended, none of which shows a topic", samples=len(hidden))
+    return conforms(f"{text} and the copy not ended, none of which shows a topic", samples=len(hidden))
 
 
 def _looks(history: History, by_life: Mapping[int, LogImage]) -> list[_Look]:

@@ -35,7 +35,7 @@ def counters_go_on_after_the_copy(history: History) -> Verdict:
     Compared are what ZooKeeper logged last before a KRaft controller took ``/controller``, and the first image of the
     log in dual write at a quiet moment. A topic that was made or deleted since is left out.
     """
-    rows = ByRequirement("counters_go_on_after_the_copy", _IDS, _EPOCHS)
+    rows = ByRequirement(_IDS, _EPOCHS)
     firsts = first_logs_in_dual_write(history)
     for first in firsts:
         until_ns = takeover_ns(history, first.life)

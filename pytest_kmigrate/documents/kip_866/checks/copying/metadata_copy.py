@@ -48,28 +48,27 @@ def copy_is_one_transaction(history: History) -> Verdict:
     came with a checkpoint: its copy was made in another run.
     Source: K866-PROC-single-transaction, K866-REC-start-record.
     """
-    name = "copy_is_one_transaction"
     images = log_images(history)
     if not images:
-        return inconclusive(name, Kind.VACUOUS, "no image of a metadata log was taken")
+        return inconclusive(Kind.VACUOUS, "no image of a metadata log was taken")
     logs = [log for log in images if log.has_transactions and not log.begins_with_snapshot]
     first_seen = {mistake: log for log in reversed(logs) for mistake in _own_mistakes(log)}
     found = [_violation(history, log, mistake) for mistake, log in first_seen.items()]
     if found:
-        return violates(name, Kind.SAFETY, found, images=len(logs))
+        return violates(Kind.SAFETY, found, images=len(logs))
     left_open = list(_left_open(history, logs))
     if left_open:
-        return violates(name, Kind.LIVENESS, left_open, images=len(logs))
+        return violates(Kind.LIVENESS, left_open, images=len(logs))
     copied = [(log, log.copied) for log in logs if log.copied]
     own = [(log, state) for log, state in copied if state.offset > log.inherited_until]
     if copied and not own:
-        return inconclusive(name, Kind.VACUOUS, "the only copy came with the checkpoint that the run began from")
+        return inconclusive(Kind.VACUOUS, "the only copy came with the checkpoint that the run began from")
     copies = {log.life: place for log, state in own if (place := _transaction_of(log, state))}
     if not copies:
         text = "no image holds a copy, from the beginning of a log that has transactions"
-        return not_applicable(name, text)
+        return not_applicable(text)
     reported = "; ".join(f"offsets {begin} to {end}" for begin, end in copies.values())
-    return conforms(name, f"the copy is one transaction of the metadata log: {reported}", images=len(logs))
+    return conforms(f"the copy is one transaction of the metadata log: {reported}", images=len(logs))
 
 
 def _own_mistakes(log: LogImage) -> list[_Mistake]:

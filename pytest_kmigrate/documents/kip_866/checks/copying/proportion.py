@@ -46,7 +46,7 @@ def copy_takes_time_in_proportion(history: History) -> Verdict:
     Where it takes more than 5 s, writes are acknowledged meanwhile. The time of a copy in which a fault was in force is
     not judged, and writes only if that fault did no more than hold a controller.
     """
-    rows = ByRequirement("copy_takes_time_in_proportion", _ROW)
+    rows = ByRequirement(_ROW)
     copies = list(_copies(history))
     for each in copies:
         faults = faults_during(history, each.began_ns, each.ended_ns)

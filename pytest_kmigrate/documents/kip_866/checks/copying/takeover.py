@@ -41,7 +41,6 @@ def takeover_waits_for_every_broker(history: History) -> Verdict:
     unless a broker was down for 10 s while the controllers waited with all brokers registered: as long as one is not,
     they wait for that one. Source: K866-TRIG-no-offline.
     """
-    name = "takeover_waits_for_every_broker"
     waits = list(_waits(history))
     takeovers = [wait for wait in waits if wait.takeover]
     found = [
@@ -51,13 +50,13 @@ def takeover_waits_for_every_broker(history: History) -> Verdict:
         if wait.ended_ns - gone.at_ns >= _DECIDED_NS
     ]
     if found:
-        return violates(name, Kind.SAFETY, found)
+        return violates(Kind.SAFETY, found)
     withstood_ns = max((_withstood_ns(history, wait) for wait in waits), default=0)
     if withstood_ns < _WOULD_HAVE_NS:
         text = f"no broker was down for {span(_WOULD_HAVE_NS)} while all were registered and the controllers waited"
-        return inconclusive(name, Kind.VACUOUS, text)
+        return inconclusive(Kind.VACUOUS, text)
     reported = f"{counted(len(takeovers), 'take-over')}, none while a broker was down"
-    return conforms(name, f"{reported}, as one was for {span(withstood_ns)} with all registered")
+    return conforms(f"{reported}, as one was for {span(withstood_ns)} with all registered")
 
 
 def _waits(history: History) -> Iterator[_Wait]:

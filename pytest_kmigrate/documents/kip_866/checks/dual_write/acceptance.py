@@ -49,24 +49,23 @@ def metadata_changes_stay_accepted(history: History) -> Verdict:
     check INCONCLUSIVE. Changes without an answer are ignored.
     Source: K866-DW-full-parity, and the requirement of each family.
     """
-    name = "metadata_changes_stay_accepted"
     since_ns = next((event.at_ns for event in history.states(PHASE) if _is_copied(event)), None)
     if since_ns is None:
-        return not_applicable(name, "nothing was copied, so nothing was changed after it")
+        return not_applicable("nothing was copied, so nothing was changed after it")
     tried = _tried(history, since_ns)
     if not tried:
-        return not_applicable(name, "no family was changed before the copy, and after it under no fault")
+        return not_applicable("no family was changed before the copy, and after it under no fault")
     failed = {family: of for family, of in tried.items() if all(map(has_failed, of))}
     refused = {family: of for family, of in failed.items() if _is_no_accident(of)}
     if refused:
         found = [_refusal(history, family, of, "as before the copy") for family, of in sorted(refused.items())]
-        return violates(name, Kind.LIVENESS, found)
+        return violates(Kind.LIVENESS, found)
     accepted = f"{counted(len(tried) - len(failed), 'family', 'families')} changed before the copy and after it"
     if failed:
         open_ones = ", ".join(f"{family} ({_error(of[0])})" for family, of in sorted(failed.items()))
         text = f"refused once each, too seldom to decide: {open_ones}; {accepted}"
-        return inconclusive(name, Kind.VACUOUS, text, undecided=sorted(failed))
-    return conforms(name, accepted)
+        return inconclusive(Kind.VACUOUS, text, undecided=sorted(failed))
+    return conforms(accepted)
 
 
 @checker(_ALL_ADMIN, in_every_run=lambda history: bool(history.of(MetadataChanged)), needs=[Capability.CHANGE])
@@ -78,7 +77,7 @@ def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Ver
     such as ACLs without an authorizer, leaves the run open. A run conforms if brokers acknowledged each kind that its
     metadata workloads begin with; a test of its own asks for the rarer requests.
     """
-    rows = ByRequirement("admin_requests_to_zookeeper_brokers_are_carried_out", _ALL_ADMIN)
+    rows = ByRequirement(_ALL_ADMIN)
     tried = defaultdict[str, list[_Change]](list)
     for event in history.of(MetadataChanged):
         if _is_asked_of_zookeeper_brokers(history, event):

@@ -34,7 +34,7 @@ def pending_deletions_leave_zookeeper(history: History) -> Verdict:
     Pending is what ``/admin/delete_topics`` listed at the take-over. The topic must leave it and ``/brokers/topics`` in
     60 s in which the quorum was not stopped; in the images of ZooKeeper its configs must be gone, too.
     """
-    rows = ByRequirement("pending_deletions_leave_zookeeper", _ROW)
+    rows = ByRequirement(_ROW)
     looked = 0
     for life in range(len(life_starts_ns(history)) + 1):
         since_ns = takeover_ns(history, life)

@@ -25,7 +25,7 @@ def admin_changes_reach_the_log(history: History) -> Verdict:
 
     Judged by images of the log in dual write; clients ask whichever broker they know.
     """
-    rows = ByRequirement("admin_changes_reach_the_log", _FORWARDED)
+    rows = ByRequirement(_FORWARDED)
     for each in settled_images(history):
         if each.is_dual_write and each.has(LOG):
             _judge(history, rows, each, _FORWARDED, LOG, ())
@@ -38,7 +38,7 @@ def brokers_are_told_of_changes(history: History) -> Verdict:
 
     Judged by images of what brokers answer; one of them that does not agree makes a value differ from what it must be.
     """
-    rows = ByRequirement("brokers_are_told_of_changes", _TOLD)
+    rows = ByRequirement(_TOLD)
     for each in settled_images(history):
         in_zookeeper_mode = [b for b in brokers_at(history, each.began_ns) if b.is_migrating and b.away_ns is None]
         if each.is_dual_write and each.has(BROKERS) and in_zookeeper_mode:

@@ -59,7 +59,7 @@ def zookeeper_mirrors_the_log(history: History) -> Verdict:
     A kind of change counts as looked at where one was acknowledged in dual write, leaders and ISRs where the log has
     changes of partitions, and the time until finalization where ZooKeeper was written after the last broker left it.
     """
-    rows = ByRequirement("zookeeper_mirrors_the_log", *zookeeper_mirrors_the_log.requirements)
+    rows = ByRequirement(*zookeeper_mirrors_the_log.requirements)
     pairs = [each for each in settled_images(history) if each.is_dual_write and each.has(LOG, ZOOKEEPER)]
     unlike = [pair for pair in pairs if _judge(history, rows, pair)]
     text = f"{counted(len(pairs), 'pair')} of images in dual write, ZooKeeper as the metadata log each time"

@@ -45,28 +45,28 @@ def only_the_active_controller_reports(history: History, metric: str) -> Verdict
     Source: K866-METRIC-ZkMigrationState-active-only, K866-METRIC-MigratingZkBrokerCount-active-only,
     K866-METRIC-ZkWriteBehindLag-active-only.
     """
-    verdict = reported_by_standbys(history, "only_the_active_controller_reports", metric)
+    verdict = reported_by_standbys(history, metric)
     return verdict.speaking_for(f"K866-METRIC-{metric}-active-only")
 
 
-def reported_by_standbys(history: History, name: str, metric: str) -> Verdict:
-    """The verdict of the check of this name on one metric: a key of ``LACKED_BY``."""
+def reported_by_standbys(history: History, metric: str) -> Verdict:
+    """Judge one metric, a key of ``LACKED_BY``."""
     if history.header.kafka.startswith(LACKED_BY[metric]):
-        return not_applicable(name, f"this release has no {metric}")
+        return not_applicable(f"this release has no {metric}")
     rows = [row for row in _rows(history, metric) if row.stands]
     telling = [row for row in rows if row.is_telling]
     if telling:
         first_of = {row.samples[0].node: row for row in reversed(telling)}
         found = [_reported(history, metric, row) for row in first_of.values()]
         # It misleads a dashboard; no record and no metadata is at stake, which is what SAFETY says.
-        return violates(name, Kind.LIVENESS, found, metric=metric)
+        return violates(Kind.LIVENESS, found, metric=metric)
     silent = list(_silent(history, metric, [row for row in rows if not row.is_telling]))
     if len(silent) < FEWEST:
         who = "that had been active in dual write was" if metric == _LAG else "was"
-        return inconclusive(name, Kind.VACUOUS, f"no standby {who} looked at while there was a {metric} to report")
+        return inconclusive(Kind.VACUOUS, f"no standby {who} looked at while there was a {metric} to report")
     nodes = {sample.node for sample in silent}
     told_of = f"{counted(len(silent), 'sample')} of {counted(len(nodes), 'standby', 'standbys')}"
-    return conforms(name, f"{told_of} without a {metric} of their own", samples=len(silent))
+    return conforms(f"{told_of} without a {metric} of their own", samples=len(silent))
 
 
 def _rows(history: History, metric: str) -> Iterator[_Row]:

@@ -34,7 +34,7 @@ def lag_is_the_distance(history: History) -> Verdict:
     Judged from the first time on that the controller wrote an offset to ``/migration``; before, it reports 0. Three
     samples in a row have to differ from every distance that there was around them.
     """
-    rows = ByRequirement("lag_is_the_distance", _ROW)
+    rows = ByRequirement(_ROW)
     if history.header.kafka.startswith(LACKED_BY[_LAG]):
         rows.not_applicable(_ROW, f"this release has no {_LAG}")
     else:

@@ -27,7 +27,6 @@ def migration_metrics_end_with_the_migration(history: History) -> Verdict:
 
     Brokers that still run in ZooKeeper mode would be counted rightly; while there are any, nothing is judged.
     """
-    name = "migration_metrics_end_with_the_migration"
     looked_at = list(_after_finalization(history))
     reported = [(each, metric) for each in looked_at for metric in _METRICS if (each.values.get(metric) or 0) > 0]
     first_of = {(each.node, metric): each for each, metric in reversed(reported)}
@@ -35,11 +34,11 @@ def migration_metrics_end_with_the_migration(history: History) -> Verdict:
     if standing:
         # It misleads an operator; no metadata is at stake, which is what SAFETY says.
         found = [_violation(history, each, metric) for (_, metric), each in sorted(standing.items())]
-        return violates(name, Kind.LIVENESS, found)
+        return violates(Kind.LIVENESS, found)
     if max(Counter(each.node for each in looked_at).values(), default=0) < FEWEST:
         text = f"no controller was looked at {FEWEST} times that was started after finalization"
-        return inconclusive(name, Kind.VACUOUS, text)
-    return conforms(name, f"{counted(len(looked_at), 'sample')} after finalization, none with a value of the migration")
+        return inconclusive(Kind.VACUOUS, text)
+    return conforms(f"{counted(len(looked_at), 'sample')} after finalization, none with a value of the migration")
 
 
 def _after_finalization(history: History) -> Iterator[Sample]:

@@ -50,8 +50,7 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
     could not be compared (the release lacks it, or there are too few samples), its requirement stays undecided.
     Source: K866-METRIC-ZkMigrationState, K866-METRIC-MigratingZkBrokerCount.
     """
-    name = "migration_metrics_agree_with_the_log"
-    rows = ByRequirement(name, *(_row(metric) for metric in _OF_LOGS))
+    rows = ByRequirement(*(_row(metric) for metric in _OF_LOGS))
     images, compared = log_images(history), Counter[str]()
     for log in images:
         near = _of_active(history, log.began_ns - _NEAR_NS, log.ended_ns + _NEAR_NS)
@@ -67,7 +66,7 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
                 rows.violated(_row(metric), wrong)
     if images and not compared:
         text = "no image of a metadata log has samples of an active controller around it"
-        return not_applicable(name, text)
+        return not_applicable(text)
     text = f"{counted(compared.total(), 'metric')} compared with the metadata log, all as it holds them"
     return rows.verdict(text, "no image of a metadata log was taken")
 
@@ -85,31 +84,28 @@ def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     write, which is known. That there is none while the same controller does not write any more is not true.
     Source: K866-METRIC-ZkWriteBehindLag-outage.
     """
-    name = "zookeeper_lag_grows_and_falls_back"
     if history.header.kafka.startswith(LACKED_BY["ZkWriteBehindLag"]):
-        return not_applicable(name, "this release has no ZkWriteBehindLag")
+        return not_applicable("this release has no ZkWriteBehindLag")
     outages = [(outage, _lags(history, outage.began_ns, outage.ended_ns, outage.nodes)) for outage in _outages(history)]
     seen = [(outage, lags) for outage, lags in outages if len(lags) >= FEWEST]
     if not seen:
-        return inconclusive(
-            name, Kind.VACUOUS, "ZooKeeper was never seen to be out of reach of a controller that reports"
-        )
+        return inconclusive(Kind.VACUOUS, "ZooKeeper was never seen to be out of reach of a controller that reports")
     flat = [_never_grew(history, outage, lags) for outage, lags in seen if max(lags.values()) <= 0]
     if flat:
-        return violates(name, Kind.SAFETY, flat)
+        return violates(Kind.SAFETY, flat)
     healed_ns = seen[-1][0].ended_ns
     after = _lags(history, healed_ns, history.end_ns, frozenset())
     caught_up_ns = min((at_ns for at_ns, lag in after.items() if lag <= _NONE_BEHIND), default=None)
     last_ns = max(after, default=healed_ns)
     if caught_up_ns is not None and not is_given_up_at(history, last_ns):
         most = counted(int(max(max(lags.values()) for _, lags in seen)), "record")
-        return conforms(name, f"ZooKeeper was {most} behind, and had caught up {span(caught_up_ns - healed_ns)} later")
+        return conforms(f"ZooKeeper was {most} behind, and had caught up {span(caught_up_ns - healed_ns)} later")
     if last_ns < healed_ns + _LONG_NS:
-        return inconclusive(name, Kind.VACUOUS, "the run ended before ZooKeeper had to have caught up")
+        return inconclusive(Kind.VACUOUS, "the run ended before ZooKeeper had to have caught up")
     found = (
         _never_fell(history, last_ns - healed_ns, after) if caught_up_ns is None else _never_caught_up(history, last_ns)
     )
-    return violates(name, Kind.LIVENESS, [found])
+    return violates(Kind.LIVENESS, [found])
 
 
 @dataclass(frozen=True)

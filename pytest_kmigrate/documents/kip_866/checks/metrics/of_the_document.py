@@ -40,7 +40,7 @@ def metrics_of_the_document(history: History) -> Verdict:
     A metric is absent if a node answers, was asked for it, and exposes none in any of its samples. Runs that
     did not ask for it prove nothing. Where no controller has a MetadataType, none can be reported by a standby.
     """
-    rows = ByRequirement("metrics_of_the_document", _BROKER, _CONTROLLER, _ACTIVE_ONLY, _FEATURES)
+    rows = ByRequirement(_BROKER, _CONTROLLER, _ACTIVE_ONLY, _FEATURES)
     brokers = [_answers(each, _OF_BROKERS) for each in processes(history, "broker")]
     controllers = [each for role in ("broker", "controller") for each in processes(history, role)]
     active = [[s for s in each if s.values.get("ActiveControllerCount") == 1] for each in controllers]

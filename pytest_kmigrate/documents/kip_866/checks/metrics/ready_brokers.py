@@ -23,9 +23,8 @@ def only_live_brokers_count_as_ready(history: History) -> Verdict:
 
     Judged from 15 s after a broker had stopped, died or been paused, until it was started or resumed.
     """
-    name = "only_live_brokers_count_as_ready"
     if history.header.kafka.startswith(LACKED_BY[_METRIC]):
-        return not_applicable(name, f"this release has no {_METRIC}")
+        return not_applicable(f"this release has no {_METRIC}")
     of_node, looked_at, are_registrations = defaultdict[str, list[tuple[Sample, int]]](list), Counter[str](), True
     for sample in _of_active(history):
         migrating = [each for each in brokers_at(history, sample.at_ns) if each.is_migrating]
@@ -40,11 +39,11 @@ def only_live_brokers_count_as_ready(history: History) -> Verdict:
     if standing:
         found = [_violation(history, *reported[0], reported[-1][0]) for reported in standing]
         # It misleads an operator; no metadata is at stake, which is what SAFETY says.
-        return violates(name, Kind.LIVENESS, found, are_registrations=are_registrations)
+        return violates(Kind.LIVENESS, found, are_registrations=are_registrations)
     if max(looked_at.values(), default=0) < FEWEST:
         text = f"no controller reported {FEWEST} times while a broker was away for more than {span(_NOTICED_NS)}"
-        return inconclusive(name, Kind.VACUOUS, text)
-    return conforms(name, f"{counted(looked_at.total(), 'sample')} with a broker away, none of which counts it")
+        return inconclusive(Kind.VACUOUS, text)
+    return conforms(f"{counted(looked_at.total(), 'sample')} with a broker away, none of which counts it")
 
 
 def _of_active(history: History) -> list[Sample]:

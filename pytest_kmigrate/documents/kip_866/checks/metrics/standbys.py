@@ -19,8 +19,7 @@ _STATE, _COUNT, _LAG = "ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBeh
 )
 def standbys_report_no_migration_metrics(history: History) -> Verdict:
     """A controller that is not active reports neither the state of the migration nor the brokers in migration mode."""
-    name = "standbys_report_no_migration_metrics"
-    judged = {metric: reported_by_standbys(history, name, metric) for metric in (_STATE, _COUNT)}
+    judged = {metric: reported_by_standbys(history, metric) for metric in (_STATE, _COUNT)}
     worst = max(judged.values(), key=lambda verdict: verdict.outcome)
     violations = [each for verdict in judged.values() for each in verdict.violations]
     about = [
@@ -40,4 +39,4 @@ def standbys_report_no_migration_metrics(history: History) -> Verdict:
 @checker(f"K866-METRIC-{_LAG}-active-only", in_every_run=always, needs=[Capability.METRICS])
 def former_controllers_report_no_lag(history: History) -> Verdict:
     """A controller that was active in dual write, and is not any more, reports no distance to ZooKeeper."""
-    return reported_by_standbys(history, "former_controllers_report_no_lag", _LAG)
+    return reported_by_standbys(history, _LAG)

@@ -23,19 +23,18 @@ def migration_state_has_its_documented_number(history: History) -> Verdict:
     no state. That any state but NONE was seen is what makes it more than a default.
     Source: K866-METRIC-ZkMigrationState.
     """
-    name = "migration_state_has_its_documented_number"
     if history.header.kafka.startswith(LACKED_BY[_METRIC]):
-        return not_applicable(name, f"this release has no {_METRIC}")
+        return not_applicable(f"this release has no {_METRIC}")
     by_state = {told_by(history, sample, _METRIC): sample for sample in reversed(_told(history))}
     wrong = [each for state, each in by_state.items() if _number(each) != _DOCUMENTED.get(state)]
     if wrong:
         found = [_undocumented(history, sample) for sample in wrong]
         # It misleads observers; no record and no metadata is at stake, which is what SAFETY says.
         numbers = {told_by(history, each, _METRIC): _number(each) for each in wrong}
-        return violates(name, Kind.LIVENESS, found, numbers=numbers)
+        return violates(Kind.LIVENESS, found, numbers=numbers)
     if not by_state.keys() - {ZkMigrationState.NONE.value}:
-        return inconclusive(name, Kind.VACUOUS, "no active controller reported a migration")
-    return conforms(name, f"{counted(len(by_state), 'state')} reported by the documented numbers")
+        return inconclusive(Kind.VACUOUS, "no active controller reported a migration")
+    return conforms(f"{counted(len(by_state), 'state')} reported by the documented numbers")
 
 
 def _told(history: History) -> list[Sample]:

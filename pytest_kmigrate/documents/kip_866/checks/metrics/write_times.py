@@ -43,7 +43,7 @@ def write_times_are_times(history: History) -> Verdict:
     no time is below zero, and the longest for changes is at least half as long as ZooKeeper logged one change to take,
     from its first transaction to its last. Changes that took less than 20 ms there show nothing of that.
     """
-    rows = ByRequirement("write_times_are_times", *_ROWS.values())
+    rows = ByRequirement(*_ROWS.values())
     for metric, row in _ROWS.items():
         if is_before(history.header.kafka, "3.6.0") or history.header.kafka.startswith("4."):
             rows.not_applicable(row, f"this release has no {metric}")

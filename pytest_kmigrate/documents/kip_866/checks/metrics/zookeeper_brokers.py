@@ -18,9 +18,8 @@ def zookeeper_brokers_report_no_migration_state(history: History) -> Verdict:
 
     Judged by samples in which it reports whether it is the active controller, which a broker in KRaft mode does not.
     """
-    name = "zookeeper_brokers_report_no_migration_state"
     if history.header.kafka.startswith(LACKED_BY[_METRIC]):
-        return not_applicable(name, f"this release has no {_METRIC}")
+        return not_applicable(f"this release has no {_METRIC}")
     by_role = roles(history)
     asked = [each for each in history.samples if by_role.get(each.node) == "broker" and _is_in_zookeeper_mode(each)]
     reported = [each for each in asked if each.values.get(_METRIC) is not None]
@@ -29,10 +28,10 @@ def zookeeper_brokers_report_no_migration_state(history: History) -> Verdict:
         found = [_violation(history, first_of[node]) for node in sorted(first_of)]
         numbers = sorted({each.values[_METRIC] or 0 for each in reported})
         # It misleads a dashboard; no metadata is at stake, which is what SAFETY says.
-        return violates(name, Kind.LIVENESS, found, numbers=numbers)
+        return violates(Kind.LIVENESS, found, numbers=numbers)
     if len(asked) < FEWEST:
-        return inconclusive(name, Kind.VACUOUS, "no broker in ZooKeeper mode was asked for its metrics")
-    return conforms(name, f"{counted(len(asked), 'sample')} of brokers in ZooKeeper mode without a {_METRIC}")
+        return inconclusive(Kind.VACUOUS, "no broker in ZooKeeper mode was asked for its metrics")
+    return conforms(f"{counted(len(asked), 'sample')} of brokers in ZooKeeper mode without a {_METRIC}")
 
 
 def _is_in_zookeeper_mode(sample: Sample) -> bool:

@@ -47,7 +47,7 @@ def node_identity_stays(history: History) -> Verdict:
     After finalization a broker may rewrite its file as version 1, with the same ids. A file on a disk that a fault took
     is looked at again when the disk is back.
     """
-    rows = ByRequirement("node_identity_stays", _V0, _V1, _KEPT, _AFTER)
+    rows = ByRequirement(_V0, _V1, _KEPT, _AFTER)
     nodes: dict[str, _Seen] = {}
     for event in history.events:
         seen = nodes.setdefault(str(event.node), _Seen())

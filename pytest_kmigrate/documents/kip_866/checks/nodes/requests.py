@@ -36,7 +36,7 @@ def readiness_is_told_by_controllers_only(history: History) -> Verdict:
     Only brokers in ZooKeeper mode accept LeaderAndIsr, StopReplica and UpdateMetadata, those also in every version from
     before KIP-866: one that they do not announce they cannot take. What they announce proves nothing; a test sends it.
     """
-    rows = ByRequirement("readiness_is_told_by_controllers_only", _READY, _ONLY_ZOOKEEPER, _OLD)
+    rows = ByRequirement(_READY, _ONLY_ZOOKEEPER, _OLD)
     answers = history.of(RequestsReported)
     for event in answers:
         node = last_start(history, event)

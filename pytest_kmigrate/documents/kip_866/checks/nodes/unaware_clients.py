@@ -45,7 +45,7 @@ def clients_read_the_answers_of_ready_brokers(history: History) -> Verdict:
     The clients are of librdkafka, which does not know the field, and have connected anew, because brokers were
     restarted to report it. Under a fault nothing is judged.
     """
-    rows = ByRequirement("clients_read_the_answers_of_ready_brokers", _IGNORED)
+    rows = ByRequirement(_IGNORED)
     sends = history.operations.of(OperationKind.PRODUCE)
     times = list(_times(history))
     for from_ns, to_ns in times:

@@ -40,7 +40,7 @@ def partitions_stay_available(history: History) -> Verdict:
     The broker phase is while steps roll the brokers. Time in which a fault was in force is not judged, nor time in
     which too few replicas of a partition ran for any write.
     """
-    rows = ByRequirement("partitions_stay_available", _ALWAYS, _BROKERS)
+    rows = ByRequirement(_ALWAYS, _BROKERS)
     steps = list(_steps(history))
     whole = [(steps[0][1], max(ended for _, _, ended in steps))] if steps else []
     rolled = [(began, ended) for name, began, ended in steps if name in _ROLLED]

@@ -51,7 +51,7 @@ def brokers_are_rolled_one_by_one(history: History) -> Verdict:
     the metadata log was taken after it.
     Up: ready, while others are in ZooKeeper mode, or in KRaft mode already. Under a fault nothing is judged.
     """
-    rows = ByRequirement("brokers_are_rolled_one_by_one", _ONE_BY_ONE, _SHUTDOWN)
+    rows = ByRequirement(_ONE_BY_ONE, _SHUTDOWN)
     every = [(each, _led(history, each)) for each in controlled_stops(history)]
     due = [stop for stop, led in every if led]
     stops = [(stop, led) for stop, led in every if _is_quiet(history, stop)]

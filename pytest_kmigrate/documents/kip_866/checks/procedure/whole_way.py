@@ -27,7 +27,7 @@ def documented_steps_end_finalized(history: History) -> Verdict:
     The nodes of such a run were of one release throughout: ZooKeeper and KRaft are in it side by side. A step that
     fails before anything was broken violates.
     """
-    rows = ByRequirement("documented_steps_end_finalized", _HAPPY, _BRIDGE)
+    rows = ByRequirement(_HAPPY, _BRIDGE)
     names = [step.name for step in STEPS]
     ended = [each for each in history.of(StepEnded) if each.what.step in names]
     done = {each.what.step for each in ended if each.what.outcome == "done"}

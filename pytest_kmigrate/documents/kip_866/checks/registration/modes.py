@@ -36,7 +36,7 @@ def brokers_register_with_their_mode(history: History) -> Verdict:
     missing under a fault is not judged. Between two images of one log a broker that was not started anew keeps its
     mode.
     """
-    rows = ByRequirement("brokers_register_with_their_mode", _REGISTERS, _SAME_ID, _NO_SWITCH)
+    rows = ByRequirement(_REGISTERS, _SAME_ID, _NO_SWITCH)
     images = log_images(history)
     for log in images:
         for broker in brokers_at(history, log.began_ns):

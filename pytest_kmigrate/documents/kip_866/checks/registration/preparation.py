@@ -41,18 +41,17 @@ def brokers_register_before_the_takeover(history: History) -> Verdict:
     broker was ready and that controller was first seen to lead, under no fault; as by an image of the log that was
     read then. Brokers know nothing of a quorum that has no migration enabled.
     """
-    name = "brokers_register_before_the_takeover"
     leading = [each for each in _leading(history) if phase_at(history, each[0].at_ns) == Phase.PREPARING.name]
     preparing = [each for each in leading if _migrates(history, each[0])]
     found = [*_not_counted(history, preparing), *_not_recorded(history, preparing)]
     if found:
-        return violates(name, Kind.LIVENESS, found)
+        return violates(Kind.LIVENESS, found)
     copied_from = {each.file: each.copied_from for each in log_images(history)}
     logs = [(each, copied_from.get(each.file)) for each in records_of_logs(history)]
     heard = {broker for log in logs for broker in _heard_until(*log)}
     if not heard:
-        return inconclusive(name, Kind.VACUOUS, "no image of the metadata log has a broker before a copy")
-    return conforms(name, f"{counted(len(heard), 'broker')} registered and unfenced before anything was copied")
+        return inconclusive(Kind.VACUOUS, "no image of the metadata log has a broker before a copy")
+    return conforms(f"{counted(len(heard), 'broker')} registered and unfenced before anything was copied")
 
 
 def _not_counted(history: History, preparing: Sequence[tuple[Sample, int]]) -> list[Violation]:

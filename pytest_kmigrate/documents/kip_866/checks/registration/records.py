@@ -72,7 +72,7 @@ def records_are_those_of_the_document(history: History) -> Verdict:
     ``metadata.version`` is in the log before any of them, at the level of the brokers that register as migrating; each
     of these supports that level only.
     """
-    rows = ByRequirement("records_are_those_of_the_document", _STATE_RECORD, _REGISTRATION, _BOOTSTRAP, _FEATURES)
+    rows = ByRequirement(_STATE_RECORD, _REGISTRATION, _BOOTSTRAP, _FEATURES)
     logs = list(records_of_logs(history))
     for log in logs:
         for record in log.of(_STATE):

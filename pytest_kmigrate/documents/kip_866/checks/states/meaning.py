@@ -36,7 +36,7 @@ def recorded_states_mean_what_they_say(history: History) -> Verdict:
     is copied. It is the log's state once ``/migration`` holds a place, for as long as that is written. POST_MIGRATION
     is recorded when the migration is finalized, and then ZooKeeper is left alone.
     """
-    rows = ByRequirement("recorded_states_mean_what_they_say", _PRE, _DURING, _POST, _FINALIZED)
+    rows = ByRequirement(_PRE, _DURING, _POST, _FINALIZED)
     images = [log for log in log_images(history) if not log.begins_with_snapshot]
     places = [each for each in since_controllers(history, untampered(history, MIGRATION)) if _has_place(each)]
     for log in images:

@@ -66,12 +66,11 @@ def migration_state_moves_along_legal_edges(history: History) -> Verdict:
     state was skipped is proved by looks close together; after a longer time without one it is left undecided. What
     brokers in ZooKeeper mode report is not the log's state and is left out.
     """
-    name = "migration_state_moves_along_legal_edges"
     by_role = roles(history)
     reported = [e for e in history.states(MIGRATION_STATE) if by_role.get(str(e.node)) != "broker"]
     seen = [(event, ZkMigrationState[event.what.state]) for event in reported]
     if not seen:
-        return inconclusive(name, Kind.VACUOUS, "no migration state was ever seen")
+        return inconclusive(Kind.VACUOUS, "no migration state was ever seen")
     starts = life_starts_ns(history)
     lives = [[each for each in seen if life_at(starts, each[0].at_ns) == life] for life in range(len(starts) + 1)]
     moves = [move for of_life in lives for move in _illegal_moves(history, of_life)]
@@ -84,10 +83,10 @@ def migration_state_moves_along_legal_edges(history: History) -> Verdict:
     found = [*(_illegal(history, move) for move in illegal), *behind]
     if found:
         text = f"{counted(len(found), 'illegal move')} of ZkMigrationState; {found[0].observed}"
-        verdict = violates(name, Kind.SAFETY, found, text, sightings=len(seen), lives=len(lives))
+        verdict = violates(Kind.SAFETY, found, text, sightings=len(seen), lives=len(lives))
         return verdict.about_each(about)
     text = f"ZkMigrationState went {' -> '.join(_way(state for _, state in seen))}"
-    verdict = conforms(name, "; ".join([text, *map(_told_unseen, unseen)]), sightings=len(seen), lives=len(lives))
+    verdict = conforms("; ".join([text, *map(_told_unseen, unseen)]), sightings=len(seen), lives=len(lives))
     return verdict.about_each(about)
 
 
@@ -100,7 +99,7 @@ def _by_requirement(
     is_order_known: bool,
 ) -> Verdict:
     """What each of the requirements has to itself: moves, looks after the beginning, and leaders that came later."""
-    rows = ByRequirement("", _STATES, _NONE, _FAILOVER)
+    rows = ByRequirement(_STATES, _NONE, _FAILOVER)
     if is_order_known:
         rows.looked_at(_STATES, sum(max(len(of_life) - 1, 0) for of_life in lives))
     rows.looked_at(_NONE, sum(_ORDER[state.value] > 0 for of_life in lives for _, state in of_life))

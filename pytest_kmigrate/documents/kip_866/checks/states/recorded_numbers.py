@@ -16,7 +16,6 @@ def recorded_states_have_their_documented_numbers(history: History) -> Verdict:
 
     The name of a state is what the release means by the number.
     """
-    name = "recorded_states_have_their_documented_numbers"
     first_seen = {
         (log.life, each.offset): (log, each.state, each.number)
         for log in reversed(log_images(history))
@@ -29,11 +28,11 @@ def recorded_states_have_their_documented_numbers(history: History) -> Verdict:
         found = [_violation(history, *each) for each in wrong]
         # Who reads the log by the document misunderstands it; no metadata is at stake, which is what SAFETY says.
         return violates(
-            name, Kind.LIVENESS, found, numbers={state.value if state else "": number for _, state, number in wrong}
+            Kind.LIVENESS, found, numbers={state.value if state else "": number for _, state, number in wrong}
         )
     if not reported:
-        return inconclusive(name, Kind.VACUOUS, "no image of a metadata log holds a state of a migration")
-    return conforms(name, f"{counted(len(reported), 'state')} recorded by the documented numbers")
+        return inconclusive(Kind.VACUOUS, "no image of a metadata log holds a state of a migration")
+    return conforms(f"{counted(len(reported), 'state')} recorded by the documented numbers")
 
 
 def _violation(history: History, log: LogImage, state: ZkMigrationState | None, number: int) -> Violation:

@@ -36,7 +36,7 @@ def every_write_of_a_controller_is_conditional(history: History) -> Verdict:
     The transaction checks ``/controller_epoch`` as well. Judged by ZooKeeper's own log, in which the versions that a
     set requires are not recorded: a transaction that sets ``/migration`` counts as conditional.
     """
-    rows = ByRequirement("every_write_of_a_controller_is_conditional", _ROW)
+    rows = ByRequirement(_ROW)
     unlike = defaultdict[str, list[Transaction]](list)
     count = placed = 0
     for each in dual_writes(history):

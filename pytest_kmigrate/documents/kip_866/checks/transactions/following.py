@@ -47,7 +47,7 @@ def zookeeper_follows_the_log(history: History) -> Verdict:
     session writes for 30 s without a fault. An offset at or above the high watermark that the same controller reports
     later, within 2 s, was not committed.
     """
-    rows = ByRequirement("zookeeper_follows_the_log", _ADVANCE, _COMMITTED)
+    rows = ByRequirement(_ADVANCE, _COMMITTED)
     writes = dual_writes(history)
     _judge_steps(history, rows, writes)
     _judge_standing(history, rows, writes)

@@ -52,7 +52,7 @@ def provisioning_leaves_zookeeper_alone(history: History) -> Verdict:
     nor are the empty znodes that every cluster has, and what is below another path that a controller was given as its
     ``zookeeper.connect``. A ``/migration`` that somebody left without data may be made anew in one transaction.
     """
-    rows = ByRequirement("provisioning_leaves_zookeeper_alone", _PROVISION)
+    rows = ByRequirement(_PROVISION)
     from_ns, to_ns = _provisioned(history)
     if history.header.inherited_offset < 0 and to_ns - from_ns >= _LONG_ENOUGH_NS:
         rows.looked_at(_PROVISION)
@@ -103,7 +103,7 @@ def _fills_what_was_empty(history: History, transaction: Transaction, write: Wri
 @checker(_FINALIZED, in_every_run=has_transactions, anomaly="ZooKeeper written again", needs=[Capability.ZOOKEEPER_LOG])
 def zookeeper_is_left_alone_after_finalization(history: History) -> Verdict:
     """From 5 s after finalization no session changes a znode, as long as no broker is started in ZooKeeper mode."""
-    rows = ByRequirement("zookeeper_is_left_alone_after_finalization", _FINALIZED)
+    rows = ByRequirement(_FINALIZED)
     finalized = [each.at_ns for each in history.states(PHASE) if each.what.state == Phase.FINALIZED.name]
     since_ns = finalized[0] + _ENDED_NS if finalized else _end_ns(history)
     until_ns = _zookeeper_used_ns(history, since_ns)

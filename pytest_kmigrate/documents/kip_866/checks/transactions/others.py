@@ -36,7 +36,7 @@ def nobody_else_writes_during_the_copy(history: History) -> Verdict:
     Refused attempts are no writes. A copy during which no other client tried to write, or asked for a change of
     metadata, proves nothing.
     """
-    rows = ByRequirement("nobody_else_writes_during_the_copy", _COPY)
+    rows = ByRequirement(_COPY)
     controllers = kraft_sessions(history)
     copies = list(_copies(history))
     attempts = 0
@@ -94,7 +94,7 @@ def former_controller_writes_nothing(history: History) -> Verdict:
     A run proves something if a former controller tried to, and was refused for a version that had moved on: that a
     znode is there already, or is gone, refuses anybody.
     """
-    rows = ByRequirement("former_controller_writes_nothing", _FENCED)
+    rows = ByRequirement(_FENCED)
     by_zxid = {each.transaction.zxid: each for each in claims(history) if each.is_kraft}
     sessions = {each.transaction.session for each in by_zxid.values()}
     claimed, current = set[int](), None

@@ -93,14 +93,13 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
     goes with a session. The time in ``/controller`` may be a text of digits, as in version 1 of its schema. What a
     znode held before the first KRaft controller started is not judged, nor is anything after a test tampered with it.
     """
-    name = "controller_znodes_tell_who_and_how_far"
     starts, controllers = life_starts_ns(history), roles(history)
     changes = {path: since_controllers(history, untampered(history, path)) for path in _SCHEMAS}
     by_kraft = [each for each in changes[CONTROLLER] if controllers.get(_holder(each)) == "controller"]
     written = [each for each in changes[MIGRATION] if each.data is not None]
     claims = [_Claim(each, life_at(starts, each.at_ns), *_numbers(each)) for each in by_kraft if not _wrong(each)]
     places = [_Position(each, life_at(starts, each.at_ns), *_numbers(each)) for each in written if not _wrong(each)]
-    rows = ByRequirement(name, *controller_znodes_tell_who_and_how_far.requirements)
+    rows = ByRequirement(*controller_znodes_tell_who_and_how_far.requirements)
     rows.looked_at(_SCHEMA, len(written))
     rows.looked_at(_EXISTS, sum(each.is_ephemeral is not None for each in written))
     rows.looked_at(_INITIAL, sum(each.version == 0 for each in written))

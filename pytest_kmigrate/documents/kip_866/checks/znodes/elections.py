@@ -46,7 +46,7 @@ def kraft_takes_both_controller_znodes(history: History) -> Verdict:
     ZooKeeper mode that lives is overwritten: the znode did not stand empty before. What a test tampered with is judged
     up to then.
     """
-    rows = ByRequirement("kraft_takes_both_controller_znodes", _BUMP, _OVERWRITE, _ELECTION)
+    rows = ByRequirement(_BUMP, _OVERWRITE, _ELECTION)
     epochs = [each for each in untampered(history, CONTROLLER, CONTROLLER_EPOCH) if each.path == CONTROLLER_EPOCH]
     claims = _claims(history)
     lives_begun = set[int]()

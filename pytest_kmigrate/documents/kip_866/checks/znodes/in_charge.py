@@ -38,7 +38,7 @@ def no_zookeeper_broker_is_in_charge(history: History) -> Verdict:
     reports for itself; that a broker stands for election in vain is seen where one is started in ZooKeeper mode
     meanwhile.
     """
-    rows = ByRequirement("no_zookeeper_broker_is_in_charge", _WATCH, _MANAGED)
+    rows = ByRequirement(_WATCH, _MANAGED)
     ruled = list(_ruled(history))
     for from_ns, to_ns in ruled:
         _judge_reports(history, rows, from_ns, to_ns)

@@ -56,10 +56,9 @@ def migration_znode_never_moves_back(history: History) -> Verdict:
     -1 in both, before the first copy, is the lowest of all. A revert begins a new log, and a deletion of the znode
     begins anew; so do the first KRaft controllers, whatever it held before.
     """
-    name = "migration_znode_never_moves_back"
     seen = list(_positions(history))
     if not seen:
-        return inconclusive(name, Kind.VACUOUS, f"{MIGRATION} was never seen to hold a position")
+        return inconclusive(Kind.VACUOUS, f"{MIGRATION} was never seen to hold a position")
     found = [
         _moved_back(history, before, after)
         for before, after in itertools.pairwise(seen)
@@ -67,12 +66,12 @@ def migration_znode_never_moves_back(history: History) -> Verdict:
     ]
     if found:
         text = f"{MIGRATION} moved back {counted(len(found), 'time')}; {found[0].observed}"
-        return violates(name, Kind.SAFETY, found, text, sightings=len(seen))
+        return violates(Kind.SAFETY, found, text, sightings=len(seen))
     if all(after.series != before.series for before, after in itertools.pairwise(seen)):
         text = f"{MIGRATION} was seen to hold {seen[-1]}, and no position that it could have moved back from"
-        return inconclusive(name, Kind.VACUOUS, text)
+        return inconclusive(Kind.VACUOUS, text)
     text = f"{counted(len(seen), 'position')} seen in {MIGRATION}, none below the one before; the last is {seen[-1]}"
-    return conforms(name, text, sightings=len(seen))
+    return conforms(text, sightings=len(seen))
 
 
 def is_given_up_at(history: History, taken_ns: int, seen_within_ns: int = _SEEN_WITHIN_NS) -> bool:

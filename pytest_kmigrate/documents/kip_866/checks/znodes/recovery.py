@@ -28,7 +28,7 @@ def failover_copies_nothing_again(history: History) -> Verdict:
 
     That nothing is copied again shows in an image of the log that was taken afterwards.
     """
-    rows = ByRequirement("failover_copies_nothing_again", _RECOVERY)
+    rows = ByRequirement(_RECOVERY)
     images = log_images(history)
     failovers = _failovers(history)
     for before, after, life in failovers:

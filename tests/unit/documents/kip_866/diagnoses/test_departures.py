@@ -152,7 +152,7 @@ REPORTED = "zookeeper_brokers_report_no_migration_state"
 
 def violated(check: str, **facts: object) -> Verdict:
     """A check that was violated, with what it found."""
-    return violates(check, Kind.LIVENESS, [Violation("a", "b")], **facts)
+    return violates(Kind.LIVENESS, [Violation("a", "b")], **facts).by(check)
 
 
 @pytest.mark.parametrize(

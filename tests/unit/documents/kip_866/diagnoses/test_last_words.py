@@ -139,7 +139,7 @@ def test_the_log_of_a_former_quorum_is_kafka_16463(thread: str, log: str, bugs: 
     run = history(events=[*events, late, *failed_step(180_000, PHASE_LATE)], logs=logs, kafka=OLDER)
     assert (named_of_deaths(run), named_of_steps(run), named_of_expectations(run)) == (bugs, bugs, bugs)
     assert named_of_expectations(history(events=[*events, lost], logs=logs, kafka=OLDER)) == ()
-    late_and_early = [violates(CHECK_OF_ALL, kind, [Violation("a", "b")]) for kind in (Kind.LIVENESS, Kind.SAFETY)]
+    late_and_early = [violates(kind, [Violation("a", "b")]).by(CHECK_OF_ALL) for kind in (Kind.LIVENESS, Kind.SAFETY)]
     assert [named(run, verdict) for verdict in late_and_early] == [bugs, ()]
 
 

@@ -75,7 +75,7 @@ def test_a_broker_that_forgets_what_was_not_copied_is_kafka_17146(
     """What controllers did not copy is unknown to brokers too."""
     observed = f"broker-0 in ZooKeeper mode reports 0 replicas=0,1; {said}, for 10.3 s"
     violation = Violation("both brokers report the same topic orders", observed)
-    assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [violation])) == bugs
+    assert named(run, violates(Kind.LIVENESS, [violation]).by("clients_are_told_the_same")) == bugs
 
 
 LISTS = "broker-0 in ZooKeeper mode lists {} and broker-2 in ZooKeeper mode does not"
@@ -94,9 +94,9 @@ def test_a_broker_that_lists_none_is_kafka_17146(lists: tuple[str, ...], run: Hi
     """The controllers send a broker nothing before they have brought ZooKeeper to their log."""
     observed = "; ".join(map(LISTS.format, lists)) + ", for 10.4 s"
     violation = Violation("both brokers report the same brokers", observed)
-    assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [violation])) == bugs
+    assert named(run, violates(Kind.LIVENESS, [violation]).by("clients_are_told_the_same")) == bugs
     more = Violation(violation.expected, observed.replace(", for", "; broker-0 in ZooKeeper mode lists none, for"))
-    assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [more])) == ()
+    assert named(run, violates(Kind.LIVENESS, [more]).by("clients_are_told_the_same")) == ()
 
 
 @pytest.mark.parametrize(
@@ -114,4 +114,4 @@ def test_a_broker_that_is_sent_nothing_lists_not_even_itself(
 ) -> None:
     """It was restarted as the controllers began to bring ZooKeeper to their log; one that lists some was sent some."""
     violation = Violation("broker-2 lists broker-0", f"{observed}, 24.1 s after broker-0 was ready", at_ms * MS)
-    assert named(run, violates(clients_are_told_of_every_broker.name, Kind.LIVENESS, [violation])) == bugs
+    assert named(run, violates(Kind.LIVENESS, [violation]).by(clients_are_told_of_every_broker.name)) == bugs

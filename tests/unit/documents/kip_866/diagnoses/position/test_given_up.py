@@ -81,8 +81,6 @@ def test_a_position_that_does_not_come_is_named(name: str, log: str, offset: int
 def test_what_brokers_report_that_hear_of_no_controller_is_named(log: str, bugs: tuple[str, ...]) -> None:
     """Brokers in ZooKeeper mode hear nothing."""
     unlike = violates(
-        "clients_are_told_the_same",
-        Kind.LIVENESS,
-        [Violation("the same", "broker-0 in ZooKeeper mode reports nothing", 60_000 * MS)],
-    )
+        Kind.LIVENESS, [Violation("the same", "broker-0 in ZooKeeper mode reports nothing", 60_000 * MS)]
+    ).by("clients_are_told_the_same")
     assert named(compared(log, -1), unlike) == bugs
