@@ -136,7 +136,7 @@ def _sweep(night: _Night, cells: Iterable[Cell]) -> None:
         way = max(night.space.ways, key=lambda way: _visited(way, left) / cost_s(way, _visited(way, left)))
         random = _random(night, "sweep", number)
         number += 1
-        chosen = [(of[-1], Begin(of[-1].state), random.choice(_LASTING)) for of in map(left.get, way.states) if of]
+        chosen = [(of[-1], _in(of[-1].state), random.choice(_LASTING)) for of in map(left.get, way.states) if of]
         if not night.add(way, chosen, random):
             return
         for cell, _, _ in chosen:
@@ -170,8 +170,8 @@ def _related(space: Space, pair: Pair, random: Random) -> list[tuple[Cell, Begin
         one, other = random.choice(_LASTING), random.choice(_LASTING)
     after = 0 if pair.relation == "inside" else random.choice(_AFTER)
     return [
-        (first, Begin(pair.state), one),
-        (second, Begin(pair.state, after, 1, _RELATIONS[pair.relation]), other),
+        (first, _in(pair.state), one),
+        (second, replace(_in(pair.state), after_operations=after, of=1, when=_RELATIONS[pair.relation]), other),
     ]
 
 
@@ -199,11 +199,16 @@ def _chained(cells: Sequence[Cell], way: Way, random: Random) -> list[tuple[Cell
     in_order = sorted(dict.fromkeys(cells), key=lambda cell: way.states.index(cell.state))
     made: list[tuple[Cell, Begin, Release]] = []
     for number, cell in enumerate(in_order):
-        begin = Begin(cell.state, random.choice(_AFTER))
+        begin = replace(_in(cell.state), after_operations=random.choice(_AFTER))
         if number and in_order[number - 1].state == cell.state:
             begin = replace(begin, of=number, when=random.choice(tuple(_RELATIONS.values())))
         made.append((cell, begin, random.choice(_LASTING)))
     return made
+
+
+def _in(state: str) -> Begin:
+    """When the walk has come to a state; where a document walks through none, at once."""
+    return Begin(state or None)
 
 
 def _cheapest(space: Space, states: Sequence[str]) -> Way:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pytest_kmigrate.campaigns.acts import Acted
     from pytest_kmigrate.campaigns.drawing import Drawn
     from pytest_kmigrate.campaigns.reds import Red
     from pytest_kmigrate.faults.schedules.space import Space
@@ -29,6 +30,7 @@ def draw(
     provider: Annotated[str, typer.Option(help="What starts the clusters.", metavar="PROVIDER")] = "process",
 ) -> None:
     """Draw the schedules of a night: every cell once, pairs of effects, then what narrows most a second."""
+    from pytest_kmigrate.campaigns.acts import acted
     from pytest_kmigrate.campaigns.drawing import drawn
     from pytest_kmigrate.campaigns.knowledge import known_from
     from pytest_kmigrate.campaigns.steering import NOTHING_KNOWN
@@ -45,7 +47,11 @@ def draw(
     there = walkable(profile)
     space = space_of(there, provider_named(provider, lambda _: None).capabilities)
     known, digest = known_from(tables, profile) if tables is not None else (NOTHING_KNOWN, None)
-    night = drawn(space, there, seed=seed, hours=hours, side_by_side=cores, known=known)
+    night: Drawn | Acted
+    if space.acts:
+        night = acted(space, seed=seed, seconds=hours * 3600 * cores)
+    else:
+        night = drawn(space, there, seed=seed, hours=hours, side_by_side=cores, known=known)
     if not night.schedules:
         raise WrongUseError(f"--hours: expected time for one schedule at least; got {hours:g}")
     header = header_of(
@@ -124,9 +130,16 @@ def _shrunk(red: "Red", signature: str | None, runs: int, work: Path) -> str:
     return line_of(found.schedule)
 
 
-def _report(out: Path, space: "Space", night: "Drawn", cores: int) -> None:
+def _report(out: Path, space: "Space", night: "Drawn | Acted", cores: int) -> None:
+    from pytest_kmigrate.campaigns.acts import Acted
     from pytest_kmigrate.cli.console import say
 
+    if isinstance(night, Acted):
+        by_chance = len(night.schedules) - night.paired
+        say(f"{out}: {len(night.schedules)} schedules: {night.paired} of pairs of acts, {by_chance} by chance")
+        say(f"pairs: {night.pairs} of {len(space.acts) ** 2}, an act after an act")
+        say(f"expected: {night.seconds / 3600 / cores:.1f} h, {cores} side by side")
+        return
     by_gain = len(night.schedules) - night.swept - night.paired
     say(
         f"{out}: {len(night.schedules)} schedules: {night.swept} of the sweep, {night.paired} of pairs of effects, "

@@ -24,6 +24,7 @@ class Cell:
 
     effect: str
     state: str
+    """"" where the document walks through none: from the beginning."""
     aim: str
     """The target; the two ends of links with an arrow between them; the groups of a partition."""
 
@@ -75,6 +76,8 @@ class Space:
     impossible: tuple[Impossible, ...] = ()
     offered: Needs = frozenset(Capability)
     """What the provider can do."""
+    acts: tuple[str, ...] = ()
+    """Acts that are drawn in place of faults; such a document has no cells."""
 
     @cached_property
     def states(self) -> tuple[str, ...]:
@@ -133,6 +136,7 @@ class Space:
             "ways": [[each.starts_at, each.walk, each.states, each.seconds] for each in self.ways],
             "cells": [[each.effect, each.state, each.aim, self.spelled(each)] for each in self.cells],
             "values": {effect: dict(self._values(effect)) for effect in sorted(self.values)},
+            **({"acts": self.acts} if self.acts else {}),
         }
         return hashlib.sha256(json.dumps(whole, sort_keys=True, default=list).encode()).hexdigest()
 

@@ -17,6 +17,9 @@ from pytest_kmigrate.topology.loading import find, load, text_of, validated
 FILE = "chaos.toml"
 """A file that a document's folder may have."""
 
+ANYWHERE = ""
+"""The state of cells of a document that walks through none."""
+
 _Texts = Annotated[list[str], Field(min_length=1)]
 
 
@@ -28,7 +31,7 @@ class WayTable(_Table):
     """One walk."""
 
     starts_at: str | None = None
-    walk: _Texts
+    walk: list[str] = []
     passes: list[str] = []
     seconds: Annotated[float, Field(gt=0)]
 
@@ -46,14 +49,16 @@ class SpaceFile(_Table):
     """The whole file."""
 
     topologies: _Texts
-    states: _Texts
-    """In the order of the document."""
+    states: list[str] = []
+    """In the order of the document; none where it walks through none."""
     ways: Annotated[list[WayTable], Field(min_length=1)]
     nodes: list[str] = []
     links: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = []
     groups: list[Annotated[list[str], Field(min_length=2)]] = []
     values: dict[str, dict[str, list[Any]]] = {}
     cannot: list[CannotTable] = []
+    acts: list[str] = []
+    """What an operator does, where the document has that in place of faults."""
 
 
 TABLES: dict[tuple[str, ...], type[BaseModel]] = {(): SpaceFile, ("ways",): WayTable, ("cannot",): CannotTable}
@@ -91,7 +96,7 @@ def _space(file: SpaceFile, document: str, offered: Needs) -> Space:
     return Space(
         document=document,
         topologies=tuple(load(find(each)) for each in file.topologies),
-        ways=tuple(_way(each, file.states) for each in file.ways),
+        ways=tuple(_way(each, file.states or ([] if file.acts else [ANYWHERE])) for each in file.ways),
         nodes=tuple(file.nodes),
         links=tuple((source, destination) for source, destination in file.links),
         groups=tuple(tuple(each) for each in file.groups),
@@ -101,17 +106,21 @@ def _space(file: SpaceFile, document: str, offered: Needs) -> Space:
             for each in file.cannot
         ),
         offered=offered,
+        acts=tuple(file.acts),
     )
 
 
 def _way(table: WayTable, states: Sequence[str]) -> Way:
-    visited = {table.starts_at, *table.passes, *table.walk}
+    visited = {table.starts_at, *table.passes, *table.walk, ANYWHERE}
     return Way(tuple(table.walk), table.seconds, tuple(each for each in states if each in visited), table.starts_at)
 
 
 def _mistakes(file: SpaceFile, there: Walkable) -> Iterator[str]:
     """What names a state, an effect, a key or an aim that is not there."""
     yield from _unknown("states", file.states, there.states)
+    yield from _unknown("acts", file.acts, there.acts)
+    if there.walk and not file.states:
+        yield f"states: expected some of {', '.join(there.walk)}, which the document walks through; got none"
     if [each for each in there.states if each in file.states] != file.states:
         yield f"states: expected each once, in the order of the document; got {', '.join(file.states)}"
     for number, way in enumerate(file.ways):

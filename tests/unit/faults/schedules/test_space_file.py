@@ -43,6 +43,16 @@ def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     assert [key for key in ("topologies", "seconds", "hours") if key not in str(error.value)] == []
 
 
+def test_a_document_that_walks_needs_states_and_one_with_acts_needs_its_own(tmp_path: Path) -> None:
+    """Without states its faults would have no place to begin."""
+    file = tmp_path / FILE
+    file.write_text('topologies = ["zk1-broker1"]\nacts = ["togle"]\n[[ways]]\nseconds = 10\n')
+    with pytest.raises(TopologyError, match=r"states: expected some of .*HYBRID"):
+        read_space(file, KIP)
+    with pytest.raises(TopologyError, match=r"acts: expected one of toggle, .*; got 'togle'"):
+        read_space(file, walkable("kip-125"))
+
+
 def test_a_document_without_the_file_is_one_sentence() -> None:
     """Its name, and what is missing."""
     with pytest.raises(WrongUseError, match=f"kip-866-draft: expected a document with {FILE}"):

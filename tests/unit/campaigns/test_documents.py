@@ -1,0 +1,73 @@
+"""Facts about the nights of each document that declares a space: what is drawn is read back, and visits everything."""
+
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pytest_kmigrate.campaigns.acts import OF_A_LINE, acted
+from pytest_kmigrate.campaigns.drawing import drawn
+from pytest_kmigrate.cli import app
+from pytest_kmigrate.faults.schedules.contradictions import contradictions
+from pytest_kmigrate.faults.schedules.reading import read_night, schedule_of
+from pytest_kmigrate.faults.schedules.schedule import data_of, line_of
+from pytest_kmigrate.faults.schedules.space import cells_of
+from pytest_kmigrate.faults.schedules.space_file import space_of
+from pytest_kmigrate.faults.schedules.spelling import Mistake
+from pytest_kmigrate.running.carrying_out import walkable
+
+ACTS = space_of(walkable("kip-125"))
+
+
+@pytest.mark.parametrize("profile", ["kip-500", "kip-778"])
+def test_a_night_of_faults_sweeps_every_cell_and_is_read_back(profile: str) -> None:
+    """Also where the document walks through no state: happenings begin in a cluster that serves."""
+    there = walkable(profile)
+    space = space_of(there)
+    night = drawn(space, there, seed=5, hours=10, side_by_side=2)
+    swept = night.schedules[: night.swept]
+    visited = Counter(cell for each in swept for cell in cells_of(data_of(each)["happenings"]))
+    assert visited.keys() == set(space.cells)
+    assert len(night.schedules) > night.swept + night.paired > night.swept
+    for each in night.schedules:
+        mistakes: list[Mistake] = []
+        again = schedule_of(line_of(each), cache(walkable), mistakes)
+        assert mistakes == []
+        assert again is not None
+        assert again.digest == each.digest
+        assert not list(contradictions(each, there))
+
+
+def test_a_night_of_acts_has_every_act_after_every_act() -> None:
+    """In not many more lines than there must be; what is left of the night is by chance."""
+    night = acted(ACTS, seed=5, seconds=10 * 3600)
+    pairs = {
+        (str(one.fault), str(other.fault))
+        for line in night.schedules[: night.paired]
+        for one, other in pairwise(line.happenings)
+    }
+    assert pairs == {(one, other) for one in ACTS.acts for other in ACTS.acts}
+    assert night.pairs == len(pairs)
+    assert night.paired <= 1.5 * len(pairs) / (OF_A_LINE - 1)
+    assert len(night.schedules) > night.paired
+
+
+def test_a_night_of_acts_is_the_same_and_a_longer_one_begins_like_it() -> None:
+    """Another seed draws another one."""
+    short, long, other = (acted(ACTS, seed=seed, seconds=hours * 3600) for seed, hours in ((5, 1), (5, 3), (6, 1)))
+    assert list(map(line_of, short.schedules)) == list(map(line_of, long.schedules[: len(short.schedules)]))
+    assert {line_of(each) for each in short.schedules}.isdisjoint(map(line_of, other.schedules))
+
+
+@pytest.mark.parametrize("profile", ["kip-500", "kip-778", "kip-125"])
+def test_the_command_draws_for_each_document(profile: str, tmp_path: Path) -> None:
+    """What it writes is a night of that document."""
+    file = tmp_path / "night.jsonl"
+    result = CliRunner().invoke(app, ["chaos", "draw", "--profile", profile, "--hours", "1", "--out", str(file)])
+    assert result.exit_code == 0, result.output
+    night = read_night(file, cache(walkable))
+    assert night.header["document"] == profile
+    assert {each.document for each in night.schedules} == {profile}
