@@ -89,10 +89,11 @@ class PressureProbe:
         if len(self._waiting) >= _LOOKS:
             self._end_span()
 
-    def _begin(self) -> None:
+    def _begin(self, before: Reading | None = None) -> None:
+        """Begin a span; ``before``: what was read at the end of the one before, as reading takes time of its own."""
         self._waiting = []
         self._began_ns, self._began_at = self._recorder.now_ns(), self._now_ns()
-        self._before = self._read()
+        self._before = before or self._read()
 
     def _end_span(self) -> None:
         looks = len(self._waiting)
@@ -118,7 +119,7 @@ class PressureProbe:
                     measured.foreign_memory,
                 )
             )
-        self._begin()
+        self._begin(now)
 
     def _running(self) -> int:
         """How many threads of the machine run or are ready to."""

@@ -172,9 +172,16 @@ def _sliced(node: str, log: Path, moment: int, end: int, lines: tuple[int, int])
         later = file.read(max(0, min(end, moment + _MOST_LOG_BYTES_AFTER) - file.tell()))
     if first:
         earlier = earlier.partition(b"\n")[2]
-    every = _lines_without_secrets(earlier + later[: later.rfind(b"\n") + 1])
-    so_far = len(_lines_without_secrets(earlier)) if later else len(every)
+    window = earlier + later[: later.rfind(b"\n") + 1]
+    every = _lines_without_secrets(window)
+    # What is redacted may be fewer lines, never more; redacting the first part alone would take as long again.
+    is_line_by_line = len(every) == _lines_in(window)
+    so_far = _lines_in(earlier) if is_line_by_line else len(_lines_without_secrets(earlier))
     return LogSlice(node, tuple(every[max(0, so_far - lines[0]) : so_far]), tuple(every[so_far : so_far + lines[1]]))
+
+
+def _lines_in(window: bytes) -> int:
+    return len(window.decode("utf-8", errors="replace").splitlines())
 
 
 def _lines_without_secrets(window: bytes) -> list[str]:
