@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import DistributionError
+from pytest_kmigrate.model.keeping import kept
 
 MANIFEST_FILE = "manifest.json"
 FORMAT = 1
@@ -37,6 +38,7 @@ class Manifest:
         head = f'{{"format": {FORMAT}, "name": "{self.name}", "version": "{self.version}", "jars": [\n'
         return head + ",\n".join(json.dumps(asdict(jar)) for jar in self.jars) + "\n]}\n"
 
+    @kept
     def digest(self) -> str:
         """One SHA-256 for the whole: over the names and sums, so the same wherever the jars lie."""
         return digest_of((jar.name, jar.sha256) for jar in self.jars)

@@ -17,6 +17,7 @@ def known_releases() -> tuple[str, ...]:
     return tuple(sorted((name.removesuffix(".json") for name in files if name.endswith(".json")), key=_numbers))
 
 
+@functools.cache
 def locked_release(version: str) -> Manifest:
     """The lock of one release; for any other version an error that says which exist near it."""
     if version not in known_releases():

@@ -32,6 +32,7 @@ from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive, merged, not_applicable
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.still_folder import StillFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
 
 _UNFINISHED = "the test ended before it said what shall be judged"
@@ -144,8 +145,10 @@ def with_claims_left(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
 
 def with_causes(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
     """4. A violation has the known bugs and deviations that explain it; whatever else happened, it stands."""
-    header = replace(trial.history.header, profile=trial.of.id)
-    return explained(replace(trial.history, header=header), verdicts, trial.of.diagnoses)
+    history = trial.history
+    if history.header.profile != trial.of.id:
+        history = replace(history, header=replace(history.header, profile=trial.of.id))
+    return explained(history, verdicts, trial.of.diagnoses)  # of the same instance, what checks derived is kept
 
 
 def with_doubts(trial: Trial, verdicts: list[Verdict]) -> list[Verdict]:
@@ -208,8 +211,9 @@ def judge_folder(folder: RunFolder) -> Judgement:
 
     Nothing conforms by evidence that does not fit together.
     """
-    history = read_to_judge(folder)
-    verdicts = fitted(judged(history), disagreements(folder, history))
+    still = StillFolder(folder.path)
+    history = read_to_judge(still)
+    verdicts = fitted(judged(history), disagreements(still, history))
     write_verdicts(folder, verdicts)
     return Judgement(history.header, verdicts)
 

@@ -16,6 +16,7 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict, merged
 from pytest_kmigrate.recording.disagreement import Disagreement
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.still_folder import StillFolder
 
 
 def judged_by(of: Document, history: History) -> list[Verdict]:
@@ -44,8 +45,9 @@ def evidence_by(of: Document, history: History, found: Sequence[Disagreement] = 
 
 def evidence_in(folder: RunFolder, of: Document) -> list[Verdict]:
     """The same of a run folder."""
-    history = read_to_judge(folder)
-    return evidence_by(of, history, disagreements(folder, history))
+    still = StillFolder(folder.path)
+    history = read_to_judge(still)
+    return evidence_by(of, history, disagreements(still, history))
 
 
 def judging(profile: str, own: str) -> Document:

@@ -13,8 +13,8 @@ from pytest_kmigrate.judging.other_documents import judged_as, judging
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict
 from pytest_kmigrate.recording.reading import verify_manifest
-from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.seals import recorded_seals
+from pytest_kmigrate.recording.still_folder import StillFolder
 from pytest_kmigrate.recording.verdicts import as_json, has_outcomes_by_requirement, stored_verdicts
 
 _COMPARED = ("check", "outcome", "kind", "summary", "count", "violations", "known_bugs", "standing")
@@ -48,7 +48,7 @@ def judge_again(path: Path, profile: str | None = None, *, has_reports: bool = T
     WrongUseError for one that does not. ``has_reports=False``: those of the run may be missing. RunFolderError when it
     is no run folder, or when files are not what its manifest says: such evidence proves nothing.
     """
-    folder = RunFolder(path)
+    folder = StillFolder(path)
     is_complete = folder.manifest.is_file()
     history = read_to_judge(folder)
     own = history.header.profile

@@ -74,16 +74,64 @@ class Operations:
                 object.__setattr__(self, name, np.broadcast_to(np.array(absent, kind), len(self)))
 
     def __len__(self) -> int:
-        return len(self.kind)
+        chosen = _chosen(self)
+        return len(self.kind) if chosen is None else chosen.count
+
+    def __getattr__(self, name: str) -> Column:
+        """A column of chosen rows, when it is first read: most checks read a few of the columns."""
+        chosen = _chosen(self)
+        if chosen is None or name not in _NAMES:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        column = chosen.of(name)
+        object.__setattr__(self, name, column)
+        return column
 
     def where(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Operations":
         """The rows for which ``chosen`` is true, order kept; or those at these positions, in their order."""
-        return Operations(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
+        if chosen.dtype == np.bool_:
+            chosen = np.flatnonzero(chosen)  # once, and not once for each column
+        return _rows(_Chosen(self, chosen, len(chosen)))
+
+    def between(self, begin: int, end: int) -> "Operations":
+        """The rows from one position to another (exclusive); nothing is copied."""
+        return _rows(_Chosen(self, slice(begin, end), end - begin))
 
     @kept
     def of(self, kind: OperationKind) -> "Operations":
         """The rows of one kind, which many checks ask for."""
         return self.where(self.kind == kind)
+
+
+_CHOSEN = "_chosen"
+"""The attribute of chosen rows that has where they come from."""
+_NAMES = frozenset(each.name for each in fields(Operations))
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Some rows of others."""
+
+    source: Operations
+    at: npt.NDArray[np.bool_] | npt.NDArray[np.intp] | slice
+    count: int
+
+    def of(self, name: str) -> Column:
+        """One column of these rows."""
+        column: Column = getattr(self.source, name)
+        if column.strides == (0,):  # one value for all rows
+            return np.broadcast_to(column[:1].reshape(()), self.count) if len(column) else column
+        return column[self.at] if isinstance(self.at, slice) else column.take(self.at)
+
+
+def _chosen(operations: Operations) -> _Chosen | None:
+    """Where these rows come from; None if they were read."""
+    return vars(operations).get(_CHOSEN)
+
+
+def _rows(chosen: _Chosen) -> Operations:
+    found = object.__new__(Operations)
+    vars(found)[_CHOSEN] = chosen
+    return found
 
 
 COLUMNS: dict[str, str] = {

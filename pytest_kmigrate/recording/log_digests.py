@@ -70,7 +70,7 @@ class _Contents:
     def __getitem__(self, node: str) -> bytes:
         if node not in self._read:
             log = self._folder.log(node)
-            self._read[node] = log.read_bytes() if log.is_file() else b""
+            self._read[node] = self._folder.content(log) if log.is_file() else b""
         return self._read[node]
 
     def digest(self, node: str, begin: int, end: int) -> str:

@@ -34,6 +34,18 @@ TEXTS = [name for name, kind in COLUMNS.items() if kind == "string"]
 """Few different values, many rows: these columns are dictionary-encoded."""
 
 
+def _as_read(schema: pa.Schema) -> pa.Schema:
+    texts = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema([each.with_type(texts) if each.name in TEXTS else each for each in schema])
+
+
+_AS_READ, _TRANSACTIONAL_AS_READ = _as_read(ARROW_SCHEMA), _as_read(TRANSACTIONAL_SCHEMA)
+"""What parts of this release are read as; others are compared column by column."""
+
+_MANY_BYTES = 2**20
+"""Several threads decode a part of so many bytes; for a smaller one they take more time than they save."""
+
+
 class PartWriter:
     """Writes one client's rows as ``<client>-000001.parquet``, ``-000002`` and so on; for use by one thread.
 
@@ -115,8 +127,10 @@ def read_operations(folder: Path) -> Operations:
     parts = sorted(folder.glob(PARTS_PATTERN), key=place_of_part)
     if not parts:
         return no_operations()
-    table = pa.concat_tables([read_part(str(part), part) for part in parts]).combine_chunks()
-    return Operations(**{each.name: _as_numpy(table.column(each.name), each.type) for each in TRANSACTIONAL_SCHEMA})
+    found = [_read(str(part), part) for part in parts]
+    schema = TRANSACTIONAL_SCHEMA if any(_absent_in(table) != _OPTIONAL_FIELDS for table in found) else ARROW_SCHEMA
+    table = pa.concat_tables([_with_columns(each, schema) for each in found]).combine_chunks()
+    return Operations(**{each.name: _as_numpy(table.column(each.name), each.type) for each in schema})
 
 
 def place_of_part(part: PurePath) -> tuple[str, int]:
@@ -126,23 +140,40 @@ def place_of_part(part: PurePath) -> tuple[str, int]:
 
 def read_part(part: str, content: Path | pa.Buffer) -> pa.Table:
     """The rows of one part with all columns, texts as dictionaries; RunFolderError names ``part`` if it is damaged."""
+    return _with_columns(_read(part, content), TRANSACTIONAL_SCHEMA)
+
+
+def _read(part: str, content: Path | pa.Buffer) -> pa.Table:
+    """The rows of one part with the columns that it has; RunFolderError if it is damaged."""
     if isinstance(content, Path) and not content.is_file():  # a pipe would be waited for
         raise RunFolderError(f"{part}: expected a complete Parquet part; got no plain file; take it away")
     try:
-        table = pq.ParquetFile(content, read_dictionary=TEXTS).read()
+        size = content.stat().st_size if isinstance(content, Path) else content.size
+        table = pq.ParquetFile(content, read_dictionary=TEXTS).read(use_threads=size >= _MANY_BYTES)
     except (pa.ArrowException, OSError, KeyError) as error:
         raise RunFolderError(
             f"{part}: expected a complete Parquet part, got one that is cut, damaged or of other columns; restore the "
             "file, or judge without the folder"
         ) from error
+    if table.schema.equals(_AS_READ) or table.schema.equals(_TRANSACTIONAL_AS_READ):
+        return table
     found = {field.name: _plain(field.type) for field in table.schema}
     wanted = {field.name: str(field.type) for field in TRANSACTIONAL_SCHEMA}
-    absent = [each for each in _OPTIONAL_FIELDS if each.name not in found]
-    if found | {each.name: str(each.type) for each in absent} != wanted:
+    if found | {each.name: str(each.type) for each in _absent_in(table)} != wanted:
         raise RunFolderError(f"{part}: expected columns {wanted}; got {found}; was it written by another version?")
-    for each in absent:
+    return table
+
+
+def _absent_in(table: pa.Table) -> list[pa.Field]:
+    """The columns of transactional clients that a part does not have."""
+    return [each for each in _OPTIONAL_FIELDS if each.name not in table.schema.names]
+
+
+def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A part with the columns of a schema, in its order."""
+    for each in _absent_in(table) if schema is TRANSACTIONAL_SCHEMA else ():
         table = table.append_column(each, _constant(OPTIONAL_COLUMNS[each.name][1], each.type, len(table)))
-    return table.select(TRANSACTIONAL_SCHEMA.names)
+    return table if table.schema.names == schema.names else table.select(schema.names)
 
 
 def _constant(value: int, arrow_type: pa.DataType, rows: int) -> pa.Array:

@@ -1,6 +1,5 @@
 """Reads a run folder back into a History; a folder that is not whole says what is wrong with it, and where."""
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -85,7 +84,7 @@ class _Logs(Mapping[str, str]):
             log = self._folder.log(node)
             if not log.is_file():
                 raise KeyError(node)
-            self._read[node] = log.read_bytes()[: self._sizes.get(node)].decode(errors="replace")
+            self._read[node] = self._folder.content(log)[: self._sizes.get(node)].decode(errors="replace")
         return self._read[node]
 
     def __iter__(self) -> Iterator[str]:
@@ -130,7 +129,7 @@ def verify_manifest(folder: RunFolder, *, has_reports: bool = True) -> None:
         raise RunFolderError(f"{folder.path}: no manifest.json: the run was interrupted, or the folder is incomplete")
     wanted, growing = digests_of(folder)
     there = [name for name in wanted if has_reports or not is_derived(name) or (folder.path / name).exists()]
-    wrong = [name for name in there if _digest(folder.path / name, growing.get(name)) != wanted[name]]
+    wrong = [name for name in there if _digest(folder, name, growing.get(name)) != wanted[name]]
     if wrong:
         count = "1 file differs" if len(wrong) == 1 else f"{len(wrong)} files differ"
         raise RunFolderError(f"{folder.path}: {count} from manifest.json: {', '.join(wrong[:5])}")
@@ -159,9 +158,10 @@ def digests_of(folder: RunFolder) -> tuple[dict[str, str], dict[str, int]]:
     return wanted, growing
 
 
-def _digest(file: Path, so_far: int | None) -> str | None:
+def _digest(folder: RunFolder, name: str, so_far: int | None) -> str | None:
     """Of the whole file, or of its first bytes; None when there is no such file."""
-    return hashlib.sha256(file.read_bytes()[:so_far]).hexdigest() if file.is_file() else None
+    file = folder.path / name
+    return folder.sha256(file, so_far) if file.is_file() else None
 
 
 def _event(

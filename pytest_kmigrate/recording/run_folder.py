@@ -133,3 +133,11 @@ class RunFolder:
     def manifest(self) -> Path:
         """``manifest.json``: written last, the SHA-256 of every other file (of the logs of a kept cluster, so far)."""
         return self.path / "manifest.json"
+
+    def content(self, file: Path) -> bytes:
+        """The bytes of a file in it now; OSError if there is none."""
+        return file.read_bytes()
+
+    def sha256(self, file: Path, size: int | None = None) -> str:
+        """The digest of a file in it now, or of its first bytes; OSError if there is none."""
+        return hashlib.sha256(self.content(file)[:size]).hexdigest()

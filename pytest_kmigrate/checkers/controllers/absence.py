@@ -14,6 +14,7 @@ from pytest_kmigrate.model.event import Event, EventKind, is_a
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed, FaultWitnessed
 from pytest_kmigrate.model.events.nodes import NodePaused, NodeReady, NodeResumed
 from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, not_applicable, violates
 
@@ -61,11 +62,8 @@ class _Quorum:
     up: set[str] = field(default_factory=set)
     paused: set[str] = field(default_factory=set)
     hit: dict[object, set[str]] = field(default_factory=dict)
-
-    @property
-    def able(self) -> set[str]:
-        """The controllers that are up, not paused, and the target of no fault."""
-        return self.up - self.paused - set().union(*self.hit.values())
+    able: set[str] = field(default_factory=set)
+    """The controllers that are up, not paused, and the target of no fault."""
 
     @property
     def has_majority(self) -> bool:
@@ -74,6 +72,10 @@ class _Quorum:
 
     def take(self, event: Event) -> None:
         """Take in what an event changes."""
+        self._take(event)
+        self.able = self.up - self.paused - set().union(*self.hit.values())
+
+    def _take(self, event: Event) -> None:
         node = str(event.node)
         if is_a(event, FaultApplied):
             fault = event.what.fault_id
@@ -93,6 +95,7 @@ class _Quorum:
             self.paused.discard(node)
 
 
+@kept
 def _without(history: History) -> list[_Span]:
     """Each time from one sample of an active controller to the next, or to where nothing can be said any more."""
     names = frozenset(name for name, role in roles(history).items() if plays(role, Role.CONTROLLER))

@@ -13,6 +13,7 @@ from pytest_kmigrate.checkers.controllers.znode_changes import (
 )
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.keeping import kept
 
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
@@ -93,12 +94,18 @@ def epochs(history: History) -> list[Epoch]:
 
 def kraft_claims(history: History) -> Iterator[Claim]:
     """What /controller says of KRaft's own epoch, until a test tampered with it; -1 is a ZooKeeper-mode controller."""
-    starts = life_starts_ns(history)
+    yield from _kraft_claims(history)
+
+
+@kept
+def _kraft_claims(history: History) -> list[Claim]:
+    found, starts = [], life_starts_ns(history)
     for change in since_controllers(history, untampered(history, CONTROLLER)):
         controller, epoch = _claim_in(change)
         if controller is not None and epoch is not None and epoch >= 0:
             series = kraft_series(life_at(starts, change.at_ns))
-            yield Claim(change.at_ns, series, controller, epoch, evidence_of(change))
+            found.append(Claim(change.at_ns, series, controller, epoch, evidence_of(change)))
+    return found
 
 
 def kraft_series(life: int) -> str:

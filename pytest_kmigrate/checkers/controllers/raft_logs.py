@@ -62,8 +62,13 @@ def _batch(*row: Any) -> Batch:
     return Batch(*row)
 
 
-def committed(history: History) -> Iterator[Committed]:
+@kept
+def committed(history: History) -> list[Committed]:
     """Each high watermark that a process reported, with the epoch that it was in at the next sample at the latest."""
+    return list(_committed(history))
+
+
+def _committed(history: History) -> Iterator[Committed]:
     for role in (Role.CONTROLLER, Role.BROKER):
         for samples in processes(history, role):
             telling = [each for each in samples if _is_telling(each)]
@@ -94,7 +99,7 @@ def _is_comparable(history: History) -> bool:
 
 def _has_reported(history: History) -> bool:
     """Whether there are logs, and nodes reported what is committed."""
-    return bool(logs(history)) and any(True for _ in committed(history))
+    return bool(logs(history)) and bool(committed(history))
 
 
 @checker(in_every_run=_names_leaders, anomaly="two leaders in one epoch of the log", needs=_NEEDS)
@@ -147,7 +152,7 @@ def committed_metadata_is_kept(history: History) -> Verdict:
     Whoever replaces what was committed does so in a later epoch. What lies below a high watermark was written in the
     epoch in which it was reported, or in an earlier one; so no log may hold a later one there.
     """
-    ends, reported = logs(history), list(committed(history))
+    ends, reported = logs(history), committed(history)
     if not ends or not reported:
         return inconclusive(Kind.VACUOUS, "no node reported a high watermark that could be compared with logs")
     highest, longest = max(reported, key=lambda each: each.below), max(ends, key=lambda each: each.end)
@@ -156,7 +161,8 @@ def committed_metadata_is_kept(history: History) -> Verdict:
         observed = f"the longest log, that of {longest.node}, ends at {longest.end}"
         expected = f"what {highest.node} reported as committed below {highest.below} is there"
         found.append(_violation(history, longest, expected, observed))
-    found += [each for log in ends for each in _replaced(history, log, _earliest(reported))]
+    earliest = _earliest(reported)
+    found += [each for log in ends for each in _replaced(history, log, earliest)]
     if found:
         return violates(Kind.SAFETY, found, f"committed metadata are gone; {found[0].observed}")
     return conforms(f"all metadata below {highest.below} are in the logs as they were committed")
@@ -173,8 +179,9 @@ def _earliest(reported: Sequence[Committed]) -> list[Committed]:
 
 def _replaced(history: History, log: Log, earliest: Sequence[Committed]) -> Iterator[Violation]:
     """The first batch of a log that was written in a later epoch than what had been committed there."""
+    below = [each.below for each in earliest]
     for batch in log.batches:
-        place = bisect_right([each.below for each in earliest], batch.last)
+        place = bisect_right(below, batch.last)
         if place < len(earliest) and batch.epoch > earliest[place].epoch:
             said = earliest[place]
             expected = f"{said.node} reported everything below {said.below} as committed in epoch {said.epoch}"
@@ -182,13 +189,13 @@ def _replaced(history: History, log: Log, earliest: Sequence[Committed]) -> Iter
             return
 
 
-def _committed_batches(history: History) -> Iterator[tuple[Log, list[Batch]]]:
+@kept
+def _committed_batches(history: History) -> list[tuple[Log, list[Batch]]]:
     """Of each log, what lies below the highest high watermark that its node reported."""
     highest: dict[str, int] = {}
     for each in committed(history):
         highest[each.node] = max(highest.get(each.node, 0), each.below)
-    for log in logs(history):
-        yield log, [each for each in log.batches if each.last < highest.get(log.node, 0)]
+    return [(log, [each for each in log.batches if each.last < highest.get(log.node, 0)]) for log in logs(history)]
 
 
 def _shown(log: Log, batch: Batch) -> str:

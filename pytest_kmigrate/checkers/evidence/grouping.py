@@ -26,9 +26,9 @@ def groups(operations: Operations, *columns: str) -> Iterator[Operations]:
     for key in keys:
         is_new[1:] |= key[order][1:] != key[order][:-1]
     bounds = [0, *np.flatnonzero(is_new).tolist(), len(order)]
-    ordered = {each.name: getattr(operations, each.name)[order] for each in fields(operations)}
+    ordered = operations.where(order)
     for begin, end in itertools.pairwise(bounds):
-        yield Operations(**{name: column[begin:end] for name, column in ordered.items()})
+        yield ordered.between(begin, end)
 
 
 def partitions(operations: Operations) -> Iterator[tuple[str, Operations]]:

@@ -183,7 +183,7 @@ def test_a_folder_is_judged_from_one_reading(tmp_path: Path, monkeypatch: pytest
 
     judgement = judging.judge_folder(folder)
 
-    assert read == [folder]
+    assert [each.path for each in read] == [folder.path]
     assert judgement.header == read_history(folder).header
     assert judgement.outcome is outcome_of(judgement.verdicts)
     stored = [json.loads(line) for line in folder.verdicts.read_text().splitlines()]

@@ -1,5 +1,6 @@
 """Client operations in Parquet parts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +124,23 @@ def test_operations_without_transactions_are_in_none() -> None:
     one = Operations(**{name: np.zeros(3, getattr(empty, name).dtype) for name in COLUMNS})
     assert one.transaction.tolist() == [-1, -1, -1]
     assert one.where(np.array([True, False, True])).transaction.tolist() == [-1, -1]
+
+
+def test_chosen_rows_are_rows_like_any_others() -> None:
+    """Rows chosen by mask or position, some of these, and a copy with another column have the same in every column."""
+    columns = {name: np.arange(5).astype(getattr(no_operations(), name).dtype) for name in COLUMNS}
+    every = Operations(**columns, transaction=np.arange(5), transaction_outcome=np.zeros(5, np.int8))
+    chosen = every.where(np.array([True, False, True, True, True])).where(np.array([3, 0, 2])).between(1, 3)
+    assert len(chosen) == 2
+    assert {name: getattr(chosen, name).tolist() for name in ("offset", "sequence", "transaction")} == {
+        "offset": [0, 3],
+        "sequence": [0, 3],
+        "transaction": [0, 3],
+    }
+    assert replace(chosen, offset=np.array([7, 8])).ended_ns.tolist() == [0, 3]
+    assert len(every.where(np.zeros(5, np.bool_))) == 0
+    with pytest.raises(AttributeError, match="no attribute 'offsets'"):
+        _ = chosen.offsets
 
 
 @pytest.mark.parametrize("damage", ["cut off", "emptied", "other columns", "bits turned"])

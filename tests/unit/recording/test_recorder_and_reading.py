@@ -17,6 +17,7 @@ from pytest_kmigrate.recording.log_digests import broken_logs
 from pytest_kmigrate.recording.reading import read_header, read_history, verify_manifest
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.still_folder import StillFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
 from tests.unit.typical_events import typical
 
@@ -41,6 +42,19 @@ def folder(tmp_path: Path) -> RunFolder:
     recorder.close()
     write_manifest(folder)
     return folder
+
+
+def test_a_folder_that_is_still_is_read_once(folder: RunFolder) -> None:
+    """Logs are kept, and each file is digested once; of one that has grown, also as far as it was known."""
+    still, log = StillFolder(folder.path), folder.log("broker-0")
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"one\n")
+    whole, begun = still.sha256(log), still.sha256(log, 2)
+    assert (whole, begun) == (folder.sha256(log), folder.sha256(log, 2))
+    assert (still.sha256(log, 4), still.sha256(log, 9), still.content(log)) == (whole, whole, b"one\n")
+    log.write_bytes(b"two\n")
+    assert (still.content(log), still.sha256(log)) == (b"one\n", whole)
+    assert folder.sha256(log) != whole
 
 
 def test_what_was_recorded_comes_back_the_same(folder: RunFolder) -> None:

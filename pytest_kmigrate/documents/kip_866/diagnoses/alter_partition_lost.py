@@ -14,6 +14,7 @@ from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.nodes import ThreadDied
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
 
@@ -44,6 +45,7 @@ def alter_partition_was_lost_at_the_takeover(history: History, verdict: Verdict)
     return all_unmet(history, verdict, lambda event: _lacks_replicas_of(event, frozen))
 
 
+@kept
 def _frozen(history: History) -> set[str]:
     """The partitions whose leaders refuse every change of the ISR themselves."""
     dead = {event.node for event in history.of(ThreadDied) if "alter-partition" in str(event.data)}

@@ -52,10 +52,9 @@ def _is_of_the_image(history: History, metric: str) -> bool:
         shown = sample.values.get(metric) or 0
         if shown <= 0:
             continue
-        reported = {each.values.get(metric) for each in beside}
-        if reported:
+        if beside:
             compared += 1
-            if shown not in reported and not any(each.values.get(metric) == shown for each in around):
+            if not any(each.values.get(metric) == shown for each in (*beside, *around)):
                 return False
     return compared >= FEWEST
 

@@ -16,10 +16,12 @@ from tests.unit.reports.recorded_runs import HEADER, MS
 NODE = "broker-0"
 
 
-def line_at(at_ms: int, zone: timedelta = timedelta(), text: str = "Kafka version: 3.6.0 (x)") -> str:
-    """A line that a node logs so long after the run began."""
+def line_at(
+    at_ms: int, zone: timedelta = timedelta(), text: str = "Kafka version: 3.6.0 (x)", between: str = " "
+) -> str:
+    """A line that a node logs so long after the run began; ``between``: date and time, a T from Kafka 4.0 on."""
     moment = datetime.fromisoformat(HEADER.started_at) + timedelta(milliseconds=at_ms) + zone
-    return f"{moment:%Y-%m-%d %H:%M:%S},{moment.microsecond // 1000:03} INFO {text}\n"
+    return f"{moment:%Y-%m-%d}{between}{moment:%H:%M:%S},{moment.microsecond // 1000:03} INFO {text}\n"
 
 
 def with_log(folder: Path, *lines: str, digest: str | None = DIGEST) -> RunFolder:
@@ -55,10 +57,12 @@ def test_what_was_logged_between_two_events_lies_between_them(tmp_path: Path, ho
     assert found(with_log(tmp_path / "held", line_at(2900 - 90_000, zone))) == []
 
 
+@pytest.mark.parametrize("between", [" ", "T"])
 @pytest.mark.parametrize("at_ms", [2900 + 7 * 60_000, 2900 + 60_000, 2900 - 5 * 60_000])
-def test_a_run_under_another_start_is_found(tmp_path: Path, at_ms: int) -> None:
+def test_a_run_under_another_start_is_found(tmp_path: Path, at_ms: int, between: str) -> None:
     """Minutes before or after, by the last line with a time."""
-    (one,) = found(with_log(tmp_path, line_at(2700), line_at(at_ms), "no time\n"))
+    lines = (line_at(2700, between=between), line_at(at_ms, between=between), "no time\n")
+    (one,) = found(with_log(tmp_path, *lines))
     assert "the log of broker-0 grew from byte 10 to " in one
     assert "its last line there has the time 2026-" in one
 

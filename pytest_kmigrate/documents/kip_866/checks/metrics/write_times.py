@@ -18,6 +18,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample, Transaction
+from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _DELTA = "ZkWriteDeltaTimeMs"
@@ -101,11 +102,16 @@ def _count(sample: Sample, metric: str) -> float:
     return sample.values.get(f"{metric}.Count") or 0
 
 
-def _deltas(history: History) -> Iterator[tuple[int, int, str]]:
+@kept
+def _deltas(history: History) -> list[tuple[int, int, str]]:
     """The first transaction of each change, its last one with data, and the controller.
 
     The write that raises the offset ends a change. What came before a claim, or in another session, is no part of it.
     """
+    return list(_delta_by_delta(history))
+
+
+def _delta_by_delta(history: History) -> Iterator[tuple[int, int, str]]:
     by_session = {
         each.transaction.session: f"controller-{each.controller}" for each in claims(history) if each.is_kraft
     }
