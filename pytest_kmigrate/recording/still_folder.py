@@ -1,4 +1,4 @@
-"""A run folder that nobody writes any more: manifest, seals and digests of logs are about the same bytes."""
+"""A run folder that is complete: manifest, seals and digests of logs are about the same bytes."""
 
 import hashlib
 from dataclasses import dataclass
