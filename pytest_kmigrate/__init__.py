@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.faults.holding import Hold
     from pytest_kmigrate.faults.injection import Injection
     from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle
+    from pytest_kmigrate.faults.name_service import Misname
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
     from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve, TornTail
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
@@ -55,6 +56,7 @@ __all__ = [
     "Metadata",
     "MetadataChange",
     "MigrationDriver",
+    "Misname",
     "Node",
     "Outcome",
     "Partition",
@@ -99,6 +101,7 @@ _ROOMS = {
     "faults.holding": ("Hold",),
     "faults.injection": ("Injection",),
     "faults.links": ("Cut", "Isolate", "Partition", "Refuse", "Reset", "Slice", "Slow", "Throttle"),
+    "faults.name_service": ("Misname",),
     "faults.processes": ("Kill", "Pause", "Stop"),
     "faults.resources": ("Clock", "FewFiles", "FillDisk", "SlowFsync", "Starve", "TornTail"),
     "faults.znodes": ("ExpireSession", "Tamper"),

@@ -34,6 +34,8 @@ class Capability(enum.StrEnum):
     """What the kernel grants to the process of a node is lowered: the size of files, how many are open."""
     CLOCKS = "clocks"
     """A node has a clock of its own, which is set while it runs."""
+    NAMES = "names"
+    """What a node finds by the names of others is changed while it runs."""
     DISKS = "disks"
     """The files of a node that has ended are changed."""
     STARVE = "starve"

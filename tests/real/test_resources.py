@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.faults.name_service import Misname
 from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve, TornTail
 from pytest_kmigrate.faults.targets import node, quorum_leader
 from pytest_kmigrate.judging import checks
@@ -17,6 +18,7 @@ FAULTS = {
     "time": (Clock(node("broker-0")), Clock(quorum_leader(), forward=True), Starve(quorum_leader())),
     "disks": (SlowFsync(quorum_leader()), FewFiles(node("broker-1")), FillDisk(node("broker-2"))),
     "power": (TornTail(node("broker-0")),),
+    "names": (Misname(node("broker-0")), Misname(quorum_leader())),
 }
 
 

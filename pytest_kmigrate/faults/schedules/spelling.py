@@ -8,7 +8,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, get_type_hints
 
-from pytest_kmigrate.faults import disks, holding, links, processes, resources, targets, znodes
+from pytest_kmigrate.faults import disks, holding, links, name_service, processes, resources, targets, znodes
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
@@ -80,7 +80,11 @@ def kind_of(fault: Fault | Act) -> str:
 
 def kinds() -> dict[str, type[Any]]:
     """The faults that can be spelled, by name."""
-    found = [value for module in (processes, links, znodes, disks, holding, resources) for value in _faults_of(module)]
+    found = [
+        value
+        for module in (processes, links, znodes, disks, holding, resources, name_service)
+        for value in _faults_of(module)
+    ]
     return {_kebab(each.__name__): each for each in found}
 
 

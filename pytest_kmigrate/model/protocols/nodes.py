@@ -111,6 +111,9 @@ class Node(Protocol):
     def set_clock(self, offset_s: int) -> None:
         """Let the clock of a running process be so much ahead (negative: behind) of this machine's, within 2 s."""
 
+    def find_others(self, *, by_name: bool) -> None:
+        """Let its name service know the other nodes, or none of them; a running process looks up anew."""
+
     def tear_tails(self, size: int) -> Mapping[str, int]:
         """Cut so many bytes off the end of each partition's newest segment; of each file cut, how many were cut.
 

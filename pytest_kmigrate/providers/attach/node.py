@@ -142,6 +142,10 @@ class AttachedNode:
         """Refused."""
         self._refuse(Capability.CLOCKS, "setting the clock of")
 
+    def find_others(self, *, by_name: bool) -> None:
+        """Refused."""
+        self._refuse(Capability.NAMES, "changing the name service of")
+
     def tear_tails(self, size: int) -> Mapping[str, int]:
         """Refused."""
         self._refuse(Capability.DISKS, "tearing the logs of")

@@ -13,6 +13,7 @@ from pytest_kmigrate.providers.owned.software import Software, resolved, softwar
 _BEYOND = {
     Capability.LIMITS: "the kernel lets only the engine change what it grants to a container",
     Capability.CLOCKS: "an image has no library that gives a process a clock of its own",
+    Capability.NAMES: "a file that is mounted into a container does not change there with every engine",
     Capability.DISKS: "the disks of containers are the engine's",
     Capability.STARVE: "each signal goes through the engine, which takes longer than a process may stand still",
 }

@@ -45,6 +45,7 @@ class FakeNode:
         self.failed_log_dirs: set[int] = set()
         self.restricted: dict[Restricted, int] = {}
         self.clock_offset_s = 0
+        self.finds_others = True
         self.tails: dict[str, int] = {}
         self.starved_to: int | None = None
         self.stood = Stood(0, 0)
@@ -142,6 +143,10 @@ class FakeNode:
     def set_clock(self, offset_s: int) -> None:
         """Note it."""
         self.clock_offset_s = offset_s
+
+    def find_others(self, *, by_name: bool) -> None:
+        """Note it."""
+        self.finds_others = by_name
 
     def tear_tails(self, size: int) -> Mapping[str, int]:
         """Note it; a test says in ``tails`` how much each file has."""

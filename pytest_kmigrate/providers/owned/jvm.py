@@ -105,6 +105,7 @@ class Jvm:
         options = [
             *self._options(spec.heap_mb),
             f"-Djdk.net.hosts.file={hosts}",
+            "-Dsun.net.inetaddr.ttl=0",  # a name is looked up for each connection: it may lead elsewhere, or nowhere
             *self._agents(spec, hosts),
             *self._logins(spec.role),
             *spec.jvm,

@@ -69,7 +69,7 @@ class OwnedNode:
         self.log = self._log_folder / "server.log"
         for folder in (self.disk, self._log_folder):
             folder.mkdir(parents=True, exist_ok=True)
-        self.hosts.write_text(around.addresses.hosts_file(spec.name))
+        self.find_others(by_name=True)
 
     def __repr__(self) -> str:
         return f"<node {self.name}, Kafka {self.distribution.version}>"
@@ -254,6 +254,14 @@ class OwnedNode:
                 "that was started for others: take the test out of its scene"
             )
         clocks.set_to(self._clock, offset_s)
+
+    def find_others(self, *, by_name: bool) -> None:
+        """Let its hosts file name the other nodes, or itself alone; readers see the whole file or the one before."""
+        text = self._around.addresses.hosts_file(self.name)
+        lines = [each for each in text.splitlines() if by_name or each.split()[1] in (self.name, "localhost")]
+        new = self.hosts.with_suffix(".new")
+        new.write_text("\n".join(lines) + "\n")
+        new.replace(self.hosts)
 
     def tear_tails(self, size: int) -> Mapping[str, int]:
         """Cut the end off the newest segment of each partition."""

@@ -167,3 +167,14 @@ def test_a_thread_that_died_is_told_once(recorder: MemoryRecorder, tmp_path: Pat
         {"thread": "a", "said": "first"},
         {"thread": "b", "said": "second"},
     ]
+
+
+def test_a_node_finds_itself_alone_and_the_others_again(tmp_path: Path, recorder: MemoryRecorder) -> None:
+    """Its hosts file is what its JVM reads for each look-up."""
+    node = node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path)
+    whole = node.hosts.read_text()
+    node.find_others(by_name=False)
+    assert [line.split()[1] for line in node.hosts.read_text().splitlines()] == ["localhost", "broker-0"]
+    node.find_others(by_name=True)
+    assert node.hosts.read_text() == whole
+    assert [each.name for each in node.hosts.parent.glob("hosts*")] == ["hosts"]

@@ -33,6 +33,7 @@ REFUSED: list[tuple[Capability, Callable[[Cluster], object]]] = [
     (Capability.LIMITS, lambda cluster: cluster.node("broker-0").restrict(Restricted.FILE_SIZE, 0)),
     (Capability.CLOCKS, lambda cluster: cluster.node("broker-0").set_clock(1)),
     (Capability.CLOCKS, lambda cluster: cluster.clock_of("broker-0")),
+    (Capability.NAMES, lambda cluster: cluster.node("broker-0").find_others(by_name=False)),
     (Capability.DISKS, lambda cluster: cluster.node("broker-0").tear_tails(1)),
     (Capability.STARVE, lambda cluster: cluster.node("broker-0").starve(20)),
     (Capability.CRASH_POINTS, lambda cluster: cluster.slow_fsync([], 1)),
