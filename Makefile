@@ -165,7 +165,7 @@ docs: .venv/.developing ## the generated tables of the reference and the plans o
 	$(BIN)/python -m tests.run_folder_schemas
 	$(BIN)/python -m tests.reference_docs
 	$(BIN)/python -m tests.releases_docs
-	$(BIN)/python -m tests.plans
+	$(BIN)/python -m pytest_kmigrate.plugin.planning
 	$(BIN)/python -m pytest_kmigrate.judging.texts kip-866-draft docs/conformance/kip-866-draft.md
 
 bench: cure .venv/.developing ## every figure beside its target: the provider, and the analysis against other engines and Allure

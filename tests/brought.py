@@ -12,6 +12,7 @@ from pytest_kmigrate import catalogue, documents
 from pytest_kmigrate.catalogue import mistakes, places
 from pytest_kmigrate.catalogue.places import Place
 from pytest_kmigrate.catalogue.rows import Row, records
+from pytest_kmigrate.judging.planning import plan
 
 ROW = """[[requirement]]
 id = "TOY-one"
@@ -40,6 +41,8 @@ _READ_ONCE = (
         mistakes.mistakes,
     ),
     documents.document,
+    plan.plan,
+    plan.with_suites,
 )
 
 
