@@ -183,7 +183,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
     """The verdict of every run, and where its folder is."""
     config = terminalreporter.config
-    if not (_has_verdicts(terminalreporter) or has_begun_runs(config) or is_kept(config)):
+    if not (has_begun_runs(config) or is_kept(config) or _has_verdicts(terminalreporter)):
         return
     from pytest_kmigrate.plugin.summary import summarize
 

@@ -5,17 +5,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.catalogue import requirement
+from pytest_kmigrate.catalogue import find_bug, requirement
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.schedules.schedule import data_of
+from pytest_kmigrate.judging.complete import complete_run
 from pytest_kmigrate.machine.plan import plan_here
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import Check, Checker
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.event import Ending
+from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
@@ -30,6 +33,7 @@ from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
     Judged,
     KnownBugError,
+    MetBeforeError,
     ViolationError,
     ending_of,
     is_first_try,
@@ -40,7 +44,6 @@ from pytest_kmigrate.plugin.outcomes import (
     run_of_test,
 )
 from pytest_kmigrate.plugin.progress import Progress
-from pytest_kmigrate.plugin.resuming import report_complete_run
 from pytest_kmigrate.plugin.scenes import scene_of, shared_as, shared_by
 from pytest_kmigrate.plugin.scheduling import night_of, schedule_of
 from pytest_kmigrate.recording.sources import digest_of_test
@@ -335,3 +338,24 @@ def _note_trouble(run: Run, what: str, error: Exception) -> None:
 def _raise_for_violations(item: pytest.Item, run: Run) -> None:
     if run.judgement is not None and run.judgement.outcome is Outcome.VIOLATES:
         raise_for(run.judgement, run.folder.path, is_strict=is_strict(item.config))
+
+
+def report_complete_run(item: pytest.Item, runs: Path, header: RunHeader) -> None:
+    """Skip a test that has passed, and expect a known bug again of one that met it; return if it is to be run.
+
+    A test whose complete run failed is run again, since a skip would hide that. So is one that is expected to fail now
+    and passed then, or the other way round.
+    """
+    found = complete_run(runs, header)
+    if found is None:
+        return
+    reason = f"has a complete run in {found.folder} with {found.outcome}"
+    judged = Judged(found.folder, Outcome[found.outcome], ())
+    if found.test in (Ending.PASSED, Ending.NOT_APPLICABLE) and item.get_closest_marker("xfail") is None:
+        remember(item, judged)
+        pytest.skip(reason)
+    bug = find_bug(found.known_bug) if found.test == Ending.KNOWN_BUG and found.known_bug else None
+    is_red = item.config.option.runxfail or is_strict(item.config)
+    if bug is not None and bug.breaks(header.kafka) and not is_red:
+        remember(item, judged)
+        raise MetBeforeError(reason, frozenset({bug.id}))
