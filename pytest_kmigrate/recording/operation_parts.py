@@ -155,6 +155,10 @@ def _read(part: str, content: Path | pa.Buffer) -> pa.Table:
             f"{part}: expected a complete Parquet part, got one that is cut, damaged or of other columns; restore the "
             "file, or judge without the folder"
         ) from error
+    if lacking := [name for name, column in zip(table.schema.names, table.columns, strict=True) if column.null_count]:
+        raise RunFolderError(
+            f"{part}: expected a value in every row, got rows without {', '.join(lacking)}; restore it"
+        )
     if table.schema.equals(_AS_READ) or table.schema.equals(_TRANSACTIONAL_AS_READ):
         return table
     found = {field.name: _plain(field.type) for field in table.schema}
@@ -189,12 +193,18 @@ def _plain(arrow_type: pa.DataType) -> str:
 def _as_numpy(column: pa.ChunkedArray, arrow_type: pa.DataType) -> npt.NDArray[Any]:
     array = column.combine_chunks()
     if pa.types.is_boolean(arrow_type):
-        return _shared(array.cast(pa.int8())).astype(bool)
+        return _bits(array)
     if not pa.types.is_string(arrow_type):
         return _shared(array)
     # One Python string per different value instead of one per row: a run has millions of rows and few topics.
     values = np.array(array.dictionary.to_pylist(), dtype=object)
     return np.asarray(values[_shared(array.indices)])
+
+
+def _bits(array: pa.BooleanArray) -> npt.NDArray[Any]:
+    """Return truth values; ``cast`` would, but imports all that Arrow can compute."""
+    packed = np.frombuffer(array.buffers()[1], np.uint8) if len(array) else np.empty(0, np.uint8)
+    return np.unpackbits(packed, bitorder="little")[array.offset : array.offset + len(array)].astype(bool)
 
 
 def _shared(array: pa.Array) -> npt.NDArray[Any]:

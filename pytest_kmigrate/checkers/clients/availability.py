@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, meanwhile, 
 from pytest_kmigrate.checkers.evidence.replicas import Spans, served_ns, unserved, unserved_together
 from pytest_kmigrate.checkers.evidence.stretches import stretches
 from pytest_kmigrate.checkers.evidence.wording import counted, span
-from pytest_kmigrate.checkers.kernels import Gaps, gaps_between_acknowledgements
+from pytest_kmigrate.checkers.kernels import Gaps, different, gaps_between_acknowledgements
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
@@ -77,7 +77,7 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
 def gaps_in(begins: npt.NDArray[np.int64], sends: Operations) -> Gaps:
     """The gaps of every stretch in which workloads ran, in the order of time."""
     stretch = np.searchsorted(begins, sends.began_ns, side="right")
-    parts = [sends.where(stretch == each) for each in np.unique(stretch)]
+    parts = [sends.where(stretch == each) for each in different(stretch)]
     found = [gaps_between_acknowledgements(part.outcome, part.began_ns, part.ended_ns) for part in parts]
     return Gaps(np.concatenate([each.began_ns for each in found]), np.concatenate([each.ended_ns for each in found]))
 

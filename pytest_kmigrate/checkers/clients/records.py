@@ -106,7 +106,7 @@ def _different_records(operations: Operations) -> int:
     """How many records were read, each counted once in a partition, by however many it was read."""
     is_read = (operations.kind == OperationKind.CONSUME) | (operations.kind == OperationKind.FINAL_READ)
     read = operations.where(is_read & (operations.outcome == OperationOutcome.OK))
-    return sum(len(np.unique(kernels.packed(group.producer, group.sequence))) for _, group in partitions(read))
+    return sum(len(kernels.different(kernels.packed(group.producer, group.sequence))) for _, group in partitions(read))
 
 
 def _phantoms(operations: Operations) -> tuple[list[Found], list[Found]]:

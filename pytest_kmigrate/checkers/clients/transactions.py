@@ -49,7 +49,7 @@ def _finally_read(operations: Operations) -> int:
     """How many records of transactions were finally read."""
     is_part = (operations.kind == OperationKind.PRODUCE) & (operations.transaction >= 0)
     is_read = (operations.kind == OperationKind.FINAL_READ) & (operations.outcome == OperationOutcome.OK)
-    return int(np.isin(operations.producer[is_read], np.unique(operations.producer[is_part])).sum())
+    return int(np.isin(operations.producer[is_read], kernels.different(operations.producer[is_part])).sum())
 
 
 def _ended(operations: Operations) -> dict[str, int]:

@@ -13,7 +13,7 @@ from pytest_kmigrate.checkers.kernels.anomalies import ALL_ASPECTS, Aspect, anom
 from pytest_kmigrate.checkers.kernels.anomaly import Anomaly, AnomalyClass
 from pytest_kmigrate.checkers.kernels.coverage import could_show
 from pytest_kmigrate.checkers.kernels.gaps import Gaps, gaps_between_acknowledgements
-from pytest_kmigrate.checkers.kernels.identity import Positions, packed
+from pytest_kmigrate.checkers.kernels.identity import Positions, different, packed
 from pytest_kmigrate.checkers.kernels.partition import (
     Pairs,
     PollsBack,
@@ -67,6 +67,7 @@ __all__ = [
     "contested_offsets",
     "could_show",
     "definitely_refused",
+    "different",
     "duplicated",
     "duplicates",
     "gaps_between_acknowledgements",

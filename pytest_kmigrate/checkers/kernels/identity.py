@@ -1,10 +1,14 @@
 """One number per record: two columns packed into one, so that records compare at the speed of integers."""
 
+from typing import TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
 Positions = npt.NDArray[np.intp]
 """Row positions within the group a kernel was given."""
+
+Number = TypeVar("Number", bound=np.integer)
 
 _ROOM = 2**62
 _TABLE_PER_ROW = 64
@@ -24,6 +28,12 @@ def packed(high: npt.NDArray[np.integer], low: npt.NDArray[np.integer]) -> npt.N
         high_codes, high_span = _ranked(high)
         low_codes, low_span = _ranked(low)
     return high_codes * low_span + low_codes
+
+
+def different(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """The different values, in order; ``np.unique`` imports all that masked arrays need."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
 def is_among(values: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:

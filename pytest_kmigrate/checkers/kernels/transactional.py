@@ -7,7 +7,7 @@ import numpy as np
 from pytest_kmigrate.checkers.evidence.grouping import joined
 from pytest_kmigrate.checkers.kernels import cycles, sentences, transactions
 from pytest_kmigrate.checkers.kernels.anomaly import Anomaly, AnomalyClass, first_of
-from pytest_kmigrate.checkers.kernels.identity import packed
+from pytest_kmigrate.checkers.kernels.identity import different, packed
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 
 
@@ -26,7 +26,7 @@ class Transactional:
         is_part = group.transaction >= 0
         if not is_part.any():
             return
-        writers = np.unique(group.producer[is_part & (group.kind == OperationKind.PRODUCE)])
+        writers = different(group.producer[is_part & (group.kind == OperationKind.PRODUCE)])
         is_read = (group.kind == OperationKind.CONSUME) | (group.kind == OperationKind.FINAL_READ)
         self._groups.append(group.where(is_part | (is_read & np.isin(group.producer, writers))))
         self._unread.append(is_unread)

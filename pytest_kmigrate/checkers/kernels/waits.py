@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_kmigrate.checkers.kernels.identity import Positions, is_among, packed
+from pytest_kmigrate.checkers.kernels.identity import Positions, different, is_among, packed
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 
 NEVER = int(np.iinfo(np.int64).max)
@@ -80,7 +80,7 @@ def closings(operations: Operations) -> Closings:
     numbers, first = np.unique(operations.transaction[sent], return_index=True)
     client, began_ns = operations.client[sent[first]], operations.began_ns[sent[first]]
     is_final = (operations.kind == OperationKind.FINAL_READ) & (operations.outcome == OperationOutcome.OK)
-    final_ns = np.append(np.unique(operations.began_ns[is_final]), NEVER)
+    final_ns = np.append(different(operations.began_ns[is_final]), NEVER)
     closed_ns = final_ns[np.searchsorted(final_ns, began_ns)]
     by_client = np.lexsort((began_ns, client))
     earlier, later = by_client[:-1], by_client[1:]

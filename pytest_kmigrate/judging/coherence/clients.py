@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_kmigrate.checkers.evidence.grouping import partitions
+from pytest_kmigrate.checkers.kernels import different
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.evidence import ChecksRequested, RunEnded
 from pytest_kmigrate.model.events.nodes import NodeReady
@@ -69,7 +70,7 @@ def sends_are_numbered(history: History) -> Iterator[Disagreement]:
     sends = history.operations.of(OperationKind.PRODUCE)
     if not history.of(ClientsEnded):
         return
-    for producer in np.unique(sends.producer).tolist():
+    for producer in different(sends.producer).tolist():
         numbers = np.sort(sends.sequence[sends.producer == producer])
         missing = _first_gap(numbers - numbers[0]) if numbers[0] <= 0 else 0
         if missing is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pytest_kmigrate.checkers.evidence.drawing import drawn
+from pytest_kmigrate.checkers.kernels import different
 from pytest_kmigrate.model.event import Recorded, is_a
 from pytest_kmigrate.model.events.faults import TargetDrawn
 from pytest_kmigrate.model.events.workloads import (
@@ -84,7 +85,7 @@ def _workloads(history: History) -> Iterator[tuple[Recorded[ClientsBegan], int, 
 def _elsewhere(sends: Operations, seed: int, counts: Sequence[int]) -> int:
     """How many of these records are in none of the partitions that their keys lead to, with one of these counts."""
     wrong = 0
-    for producer in np.unique(sends.producer).tolist():
+    for producer in different(sends.producer).tolist():
         own = sends.where(sends.producer == producer)
         is_there = np.zeros(len(own), np.bool_)
         for count in counts:

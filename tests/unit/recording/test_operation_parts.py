@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -159,6 +160,18 @@ def test_a_damaged_part_is_named(tmp_path: Path, damage: str) -> None:
     else:
         pq.write_table(pq.read_table(part).drop(["offset"]), part)
     with pytest.raises(RunFolderError, match=r"clients-000001\.parquet: expected"):
+        read_operations(tmp_path)
+
+
+def test_a_part_with_rows_that_lack_a_value_is_named(tmp_path: Path) -> None:
+    """No recorder writes them, and a check would take them for something."""
+    PartWriter(tmp_path, "clients", AT_ONCE).append(_row(1, 1))
+    part = tmp_path / "clients-000001.parquet"
+    table = pq.read_table(part)
+    pq.write_table(table.set_column(3, "topic", pa.array([None] * len(table), pa.string())), part)
+    with pytest.raises(
+        RunFolderError, match=r"clients-000001.parquet: expected a value in every row, .* without topic"
+    ):
         read_operations(tmp_path)
 
 

@@ -4,11 +4,12 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_kmigrate.checkers import kernels
-from pytest_kmigrate.checkers.kernels.identity import is_among
+from pytest_kmigrate.checkers.kernels.identity import different, is_among
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from tests.unit.checkers.histories import (
     FAILED,
@@ -224,3 +225,10 @@ def test_kernels_take_empty_groups() -> None:
     g = operations()
     assert len(kernels.gaps_between_acknowledgements(g.outcome, g.began_ns, g.ended_ns).length_ns) == 0
     assert len(kernels.steps_back(g.offset)) == 0
+
+
+@pytest.mark.parametrize("values", [[], [3], [2, 2, 2], [5, -1, 5, 0, -1]])
+def test_different_values_come_in_order_each_once(values: list[int]) -> None:
+    """As ``np.unique`` has them."""
+    column = np.array(values, np.int64)
+    assert different(column).tolist() == np.unique(column).tolist()

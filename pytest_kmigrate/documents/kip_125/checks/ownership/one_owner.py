@@ -12,6 +12,7 @@ from pytest_kmigrate.checkers.evidence.ownership import Partition
 from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.evidence.wording import span as length
+from pytest_kmigrate.checkers.kernels import different
 from pytest_kmigrate.documents.kip_125.evidence.held import was_closed
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.mixes import is_naive, is_unsupported
@@ -90,7 +91,7 @@ def _overlaps(history: History, known: dict[int, Life], those: list[Span], reads
         if not len(own):
             continue
         between = (reads.ended_ns > own.min()) & (reads.ended_ns < own.max()) & (reads.client != span.client)
-        for client in np.unique(reads.client[between]).tolist():
+        for client in different(reads.client[between]).tolist():
             theirs = reads.where(between & (reads.client == client))
             expected = f"only {known[span.client].member}, which owns {place(*span.partition)}, reads it"
             yield span.client, client, int(theirs.ended_ns[0]), _read(history, known, client, theirs, expected)
@@ -118,7 +119,7 @@ def _not_claimed(
     history: History, known: dict[int, Life], partition: Partition, those: list[Span], reads: Operations
 ) -> Iterator[Violation]:
     """What members read of a partition that they did not own then."""
-    for client in np.unique(reads.client).tolist():
+    for client in different(reads.client).tolist():
         mine = reads.where(reads.client == client)
         is_claimed = np.zeros(len(mine), bool)
         for span in (each for each in those if each.client == client):
