@@ -42,3 +42,8 @@ class Fault(Protocol):
     def applied_to(self, scene: Scene) -> AbstractContextManager[Applied]:
         """Resolve the target, apply, and heal when the block is left, also after an error."""
         ...
+
+
+def effect_name(kind: type[object]) -> str:
+    """What the events of a class of faults call its effect."""
+    return kind.__name__.lower()

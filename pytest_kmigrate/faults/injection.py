@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from types import TracebackType
 
-from pytest_kmigrate.faults.effect import Applied, Fault
+from pytest_kmigrate.faults.effect import Applied, Fault, effect_name
 from pytest_kmigrate.faults.triggers import Fired, Trigger, now
 from pytest_kmigrate.faults.wrong_use import check_fault, check_trigger
 from pytest_kmigrate.model.capabilities import require
@@ -150,7 +150,7 @@ class Injection:
 
     def _apply(self) -> None:
         self._has_begun = True
-        effect = type(self._fault).__name__.lower()
+        effect = effect_name(type(self._fault))
         began = self._scene.recorder.record(FaultBegan(str(self._fault), self._id, effect, str(self._trigger)))
         scene = replace(self._scene, require_wanted=self._require_block)
         self._applied = self._healing.enter_context(self._fault.applied_to(scene))

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import cache
 
 from pytest_kmigrate.distributions.releases import known_releases, locked_release
+from pytest_kmigrate.judging.coherence.clocks import is_set, set_clocks
 from pytest_kmigrate.judging.coherence.header import start_of
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History
@@ -41,9 +42,10 @@ def logs_have_their_release(folder: RunFolder, history: History) -> Iterator[Dis
 def logs_have_the_time(folder: RunFolder, history: History) -> Iterator[Disagreement]:
     """What was logged between two events has a time between theirs, in some time zone; one for each log.
 
-    Nodes of somebody else's cluster may have other clocks, and are left out.
+    Nodes of somebody else's cluster may have other clocks, and are left out, as is what a node logged while a fault had
+    set its clock.
     """
-    began = start_of(history.header)
+    began, off = start_of(history.header), set_clocks(history)
     if began is None:
         return
     ours = {str(each.node) for each in history.of(NodeStarted) if each.what.digest is not None}
@@ -54,6 +56,8 @@ def logs_have_the_time(folder: RunFolder, history: History) -> Iterator[Disagree
             if node not in logs:
                 continue
             (begin, since_ns), before[node] = before[node], (size, event.at_ns)
+            if is_set(off.get(node, ()), since_ns, event.at_ns):
+                continue
             at_ns = _last_time(logs[node], begin, size)
             if at_ns is not None and not _is_within(at_ns - _ns(began), since_ns, event.at_ns):
                 logs.pop(node)

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from pytest_kmigrate.judging.coherence.clocks import is_set, set_clocks
 from pytest_kmigrate.judging.coherence.header import start_of
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.nodes import NodeStarted
@@ -14,6 +15,8 @@ from pytest_kmigrate.recording.disagreement import Disagreement
 _WRITTEN = re.compile(r'"timestamp":"(\d{13})"')
 _CLOCKS_MS = 60_000
 """The clock of a machine may be set while a run goes on, which counts its own time."""
+_SEEN_LATE_NS = 60_000_000_000
+"""A watcher that had lost ZooKeeper sees a znode so late."""
 _SEEN_BEFORE_NS = 2_000_000_000
 """A node is alive as soon as it is spawned, and its event comes a moment later: on a busy machine, 0.2 s."""
 
@@ -119,16 +122,20 @@ def znodes_have_their_transactions(history: History) -> Iterator[Disagreement]:
 def znodes_have_the_time(history: History) -> Iterator[Disagreement]:
     """A time that a node wrote into an ephemeral znode of its own in this run is one of this run.
 
-    Nodes of somebody else's cluster may have other clocks, and tests write what they like.
+    Nodes of somebody else's cluster may have other clocks, and tests write what they like. A znode does not say which
+    node wrote it, so that none is looked at which was written while a fault had set any clock.
     """
     header = history.header
     began = start_of(header)
     if began is None or not any(each.what.digest for each in history.of(NodeStarted)):
         return
     began_ms = began.timestamp() * 1000
+    off = [span for spans in set_clocks(history).values() for span in spans]
     for change in history.znodes:
         written = _WRITTEN.search(change.data or "") if change.is_ephemeral else None
         if written is None or change.mzxid <= header.inherited_zxid:
+            continue
+        if is_set(off, change.at_ns - _SEEN_LATE_NS, change.at_ns):
             continue
         since_ms, seen_ms = int(written[1]) - began_ms, change.at_ns / 1e6
         if not -_CLOCKS_MS <= since_ms <= seen_ms + _CLOCKS_MS:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.distributions.releases import locked_release
+from pytest_kmigrate.judging.coherence import clocks
 from pytest_kmigrate.judging.coherence.coherence import disagreements
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
-from tests.unit.judging.coherence.honest_runs import DIGEST, Line, change_header, change_lines, honest_run
+from tests.unit.judging.coherence.honest_runs import DIGEST, KILLED, Line, change_header, change_lines, honest_run
 from tests.unit.reports.recorded_runs import HEADER, MS
 
 NODE = "broker-0"
@@ -105,3 +107,33 @@ def test_a_time_in_an_ephemeral_znode_is_one_of_the_run(tmp_path: Path, ms_after
     named = [str(each) for each in disagreements(run, read_history(run)) if "it has a time" in str(each)]
     assert bool(named) is is_found
     assert MS
+
+
+def _with_clock_of(run: RunFolder, node: str) -> RunFolder:
+    """Its fault set the clock of a node instead, when the run was 300 to 350 ms old."""
+
+    def another(events: list[Line]) -> list[Line]:
+        for event in events:
+            if event["kind"] == EventKind.FAULT_BEGAN:
+                event["data"]["effect"] = "clock"
+            if event["kind"] == EventKind.FAULT_APPLIED:
+                event["data"]["targets"] = [node]
+        return events
+
+    change_lines(run.history, another)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("node", "within_ns", "is_found"),
+    [(NODE, clocks._READ_WITHIN_NS, False), (KILLED, clocks._READ_WITHIN_NS, True), (NODE, 0, True)],
+    ids=["its clock", "the clock of another", "long before"],
+)
+def test_a_clock_that_a_fault_has_set_is_no_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, node: str, within_ns: int, *, is_found: bool
+) -> None:
+    """What the node logs meanwhile has another time; a node whose clock was right has to have the right one."""
+    monkeypatch.setattr(clocks, "_READ_WITHIN_NS", within_ns)
+    run = with_log(tmp_path, line_at(2700), line_at(2900, timedelta(seconds=-600)))
+    assert found(run)
+    assert bool(found(_with_clock_of(run, node))) is is_found
