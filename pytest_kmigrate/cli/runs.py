@@ -160,7 +160,7 @@ def _show_coverage(found: "Coverage") -> None:
 
     rows = [(row.requirement.id, row.requirement.level, row.state, _judged_by(row)) for row in found.rows]
     show(("id", "level", "state", "judged by"), rows)
-    for sentence in found.unread:
+    for sentence in (*found.unread, *found.doubtful):
         notify(sentence)
     counts = ", ".join(f"{found.of(word)} {word}" for word in Word if found.of(word))
     say(f"{len(found.counted)} requirements over {found.runs} run{'s' * (found.runs != 1)}: {counts}")

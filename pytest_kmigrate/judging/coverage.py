@@ -8,17 +8,21 @@ from pathlib import Path
 from pytest_kmigrate.catalogue import Requirement, requirement, requirements
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.grading import graded
+from pytest_kmigrate.checkers.run.doubts import doubted
 from pytest_kmigrate.checkers.tally import CLASSES, Said, Tally, Word, tally_together
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.judge import judged_folder
 from pytest_kmigrate.judging.other_documents import evidence_in
 from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
-from pytest_kmigrate.model.verdict import Verdict
-from pytest_kmigrate.recording.reading import read_header, verify_manifest
+from pytest_kmigrate.model.verdict import Kind, Verdict
+from pytest_kmigrate.recording.reading import changed_files, read_header, verify_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder, run_folders
+from pytest_kmigrate.recording.still_folder import StillFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
 _MOST_HIDDEN = 5
+_INTERRUPTED = "no manifest.json, so the run was interrupted"
 
 
 @dataclass
@@ -74,11 +78,14 @@ def _hit(found: Tally) -> str:
 
 @dataclass(frozen=True)
 class Coverage:
-    """A profile over many runs; ``unread`` says which run folders could not be used, and why."""
+    """A profile over many runs."""
 
     rows: tuple[Covered, ...]
     runs: int
     unread: tuple[str, ...]
+    """Which run folders could not be used, and why."""
+    doubtful: tuple[str, ...] = ()
+    """Which run folders count otherwise than their stored verdicts have it, and how."""
 
     @property
     def counted(self) -> tuple[Covered, ...]:
@@ -120,13 +127,14 @@ def coverage(profile: str, *runs: Path) -> Coverage:
     wanted = requirements(profile)
     folders = [folder for each in runs for folder in _folders_in(each)]
     said: defaultdict[str, _Spoken] = defaultdict(_Spoken)
-    unread = []
+    unread: list[str] = []
+    doubtful: list[str] = []
     for folder in folders:
         try:
-            _add(said, _verdicts_of(folder, profile))
+            _add(said, _verdicts_of(folder, profile, doubtful))
         except RunFolderError as error:
             unread.append(str(error))
-    return Coverage(tuple(_covered(wanted, said)), len(folders) - len(unread), tuple(unread))
+    return Coverage(tuple(_covered(wanted, said)), len(folders) - len(unread), tuple(unread), tuple(doubtful))
 
 
 def _folders_in(runs: Path) -> list[RunFolder]:
@@ -138,18 +146,29 @@ def _folders_in(runs: Path) -> list[RunFolder]:
     return folders
 
 
-def _verdicts_of(folder: RunFolder, profile: str) -> list[Verdict]:
-    """The stored ones, and those of a document that judges runs of the one that the run is of.
+def _verdicts_of(folder: RunFolder, profile: str, doubtful: list[str]) -> list[Verdict]:
+    """The verdicts of a run, and those of a document that judges runs of the one that it is of.
 
-    Verdicts count only beside the files that they were given for: a manifest that does not fit is RunFolderError.
+    Stored verdicts count only beside the files that they were given for: other evidence than that of the manifest is
+    RunFolderError. Where they alone were changed, the run is judged again. Without a manifest nothing vouches for the
+    evidence, so that nothing conforms.
     """
     if not folder.verdicts.is_file():
         raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
-    if folder.manifest.is_file():
-        verify_manifest(folder, has_reports=False)
     header, of = read_header(folder), document(profile)  # read for any profile: beside a damaged one no verdict counts
-    is_of_another = header.profile in of.judges_runs_of
-    return [*stored_verdicts(folder), *(evidence_in(folder, of) if is_of_another else ())]
+    is_whole, still = folder.manifest.is_file(), StillFolder(folder.path)
+    if is_whole and changed_files(still, has_reports=False) == [folder.verdicts.name]:
+        doubtful.append(f"{folder.path}: {folder.verdicts.name} differs from manifest.json: judged again")
+        found = [*judged_folder(still).verdicts]
+    else:
+        if is_whole:
+            verify_manifest(still, has_reports=False)
+        found = stored_verdicts(folder)
+    found += evidence_in(folder, of) if header.profile in of.judges_runs_of else ()
+    if is_whole:
+        return found
+    doubtful.append(f"{folder.path}: {_INTERRUPTED}: nothing of it conforms")
+    return [doubted(each, Kind.HARNESS, _INTERRUPTED) for each in found]
 
 
 def _covered(wanted: Iterable[Requirement], spoken: Mapping[str, _Spoken]) -> Iterable[Covered]:

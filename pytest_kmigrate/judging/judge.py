@@ -207,15 +207,16 @@ def read_to_judge(folder: RunFolder) -> History:
 
 
 def judge_folder(folder: RunFolder) -> Judgement:
-    """Judge a run folder, which is read once, and (re)write its ``verdicts.jsonl``.
+    """Judge a run folder, which is read once, and (re)write its ``verdicts.jsonl``."""
+    judgement = judged_folder(StillFolder(folder.path))
+    write_verdicts(folder, judgement.verdicts)
+    return judgement
 
-    Nothing conforms by evidence that does not fit together.
-    """
-    still = StillFolder(folder.path)
-    history = read_to_judge(still)
-    verdicts = fitted(judged(history), disagreements(still, history))
-    write_verdicts(folder, verdicts)
-    return Judgement(history.header, verdicts)
+
+def judged_folder(folder: RunFolder) -> Judgement:
+    """Judge a run folder without writing; nothing conforms by evidence that does not fit together."""
+    history = read_to_judge(folder)
+    return Judgement(history.header, fitted(judged(history), disagreements(folder, history)))
 
 
 def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:

@@ -127,9 +127,7 @@ def verify_manifest(folder: RunFolder, *, has_reports: bool = True) -> None:
     """
     if not folder.manifest.is_file():
         raise RunFolderError(f"{folder.path}: no manifest.json: the run was interrupted, or the folder is incomplete")
-    wanted, growing = digests_of(folder)
-    there = [name for name in wanted if has_reports or not is_derived(name) or (folder.path / name).exists()]
-    wrong = [name for name in there if _digest(folder, name, growing.get(name)) != wanted[name]]
+    wanted, wrong = digests_of(folder)[0], changed_files(folder, has_reports=has_reports)
     if wrong:
         count = "1 file differs" if len(wrong) == 1 else f"{len(wrong)} files differ"
         raise RunFolderError(f"{folder.path}: {count} from manifest.json: {', '.join(wrong[:5])}")
@@ -140,6 +138,13 @@ def verify_manifest(folder: RunFolder, *, has_reports: bool = True) -> None:
             f"{folder.path}: {len(added)} files that manifest.json does not name: {', '.join(added[:5])}; "
             "they were put there after the run ended: take them away"
         )
+
+
+def changed_files(folder: RunFolder, *, has_reports: bool = True) -> list[str]:
+    """Return the files that are not as ``manifest.json`` has them, also missing ones, by their names in it."""
+    wanted, growing = digests_of(folder)
+    there = [name for name in wanted if has_reports or not is_derived(name) or (folder.path / name).exists()]
+    return [name for name in there if _digest(folder, name, growing.get(name)) != wanted[name]]
 
 
 def digests_of(folder: RunFolder) -> tuple[dict[str, str], dict[str, int]]:

@@ -17,7 +17,6 @@ from pytest_kmigrate.machine.doctor import Finding
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 from pytest_kmigrate.recording.recorder import write_manifest
-from pytest_kmigrate.recording.verdicts import write_verdicts
 from pytest_kmigrate.running import replaying
 from tests.unit.reports.recorded_runs import faulty_run
 
@@ -216,14 +215,13 @@ def test_coverage_ends_as_the_worst_that_runs_say(
     invoke: Invoke, tmp_path: Path, verdicts: list[Verdict], status: int
 ) -> None:
     """What no run judged is reported, and is no reason of its own."""
-    folder = faulty_run(tmp_path).cut_off()
-    write_verdicts(folder, [verdict.speaking_for("K866-TEST-happy-path") for verdict in verdicts])
+    write_manifest(faulty_run(tmp_path).end(3, *(each.speaking_for("K866-TEST-happy-path") for each in verdicts)))
     assert invoke("requirements", "--coverage", str(tmp_path)) == status
 
 
 def test_coverage_says_how_much_was_asked(invoke: Invoke, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same count as on top of a report; long ids stay in one piece."""
-    write_verdicts(faulty_run(tmp_path).cut_off(), [conforms("all").by("a").speaking_for("K866-TEST-happy-path")])
+    write_manifest(faulty_run(tmp_path).end(3, conforms("all").by("a").speaking_for("K866-TEST-happy-path")))
 
     invoke("requirements", "--coverage", str(tmp_path))
 

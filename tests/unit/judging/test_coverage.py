@@ -10,6 +10,7 @@ from pytest_kmigrate.catalogue import all_departures, requirements
 from pytest_kmigrate.checkers.grading import graded
 from pytest_kmigrate.checkers.tally import Word, exit_status
 from pytest_kmigrate.judging.coverage import coverage, hidden_by_bugs
+from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.exit_status import ExitStatus
@@ -22,7 +23,7 @@ from tests.unit.reports.recorded_runs import faulty_run
 FIRST, SECOND = [each.id for each in requirements("kip-866") if each.covered_by is None][:2]
 
 
-def recorded(path: Path, *verdicts: Verdict) -> None:
+def recorded(path: Path, *verdicts: Verdict, is_whole: bool = True) -> None:
     """A run folder with these verdicts; without any it was interrupted."""
     path.mkdir(parents=True)
     texts = dict.fromkeys(("run_id", "test_id", "kafka", "topology", "provider", "started_at"), "a")
@@ -30,6 +31,8 @@ def recorded(path: Path, *verdicts: Verdict) -> None:
     (path / "run.json").write_text(json.dumps(header))
     if verdicts:
         write_verdicts(RunFolder(path), verdicts)
+        if is_whole:
+            write_manifest(RunFolder(path))
 
 
 def test_states_and_runs_are_counted(tmp_path: Path) -> None:
@@ -114,18 +117,43 @@ def test_a_run_without_verdicts_is_named_and_not_counted(tmp_path: Path) -> None
 
 
 def test_a_run_whose_manifest_does_not_fit_is_named_and_not_counted(tmp_path: Path) -> None:
-    """A verdict that was put in by hand, or a file that is gone, covers nothing; one line has file and folder."""
-    for name in ("whole", "changed", "gone"):
-        recorded(tmp_path / name, conforms("all").by("a").speaking_for(FIRST))
+    """A file that was changed or is gone: one line has file and folder."""
+    for name in ("whole", "gone", "more"):
+        recorded(tmp_path / name, conforms("all").by("a").speaking_for(FIRST), is_whole=False)
         (tmp_path / name / "history.jsonl").write_text("")
         write_manifest(RunFolder(tmp_path / name))
-    write_verdicts(RunFolder(tmp_path / "changed"), [conforms("all").by("a").speaking_for(FIRST, SECOND)])
-    (tmp_path / "gone" / "history.jsonl").unlink()
+    for name in ("gone", "more"):
+        (tmp_path / name / "history.jsonl").unlink()
+    (tmp_path / "more" / "verdicts.jsonl").write_text("")
     found = coverage("kip-866", tmp_path)
     assert found.runs == 1
-    assert found.unread == (
-        f"{tmp_path / 'changed'}: 1 file differs from manifest.json: verdicts.jsonl",
-        f"{tmp_path / 'gone'}: 1 file differs from manifest.json: history.jsonl",
+    assert [each.partition(": ")[2] for each in sorted(found.unread)] == [
+        "1 file differs from manifest.json: history.jsonl",
+        "2 files differ from manifest.json: history.jsonl, verdicts.jsonl",
+    ]
+
+
+def test_a_run_whose_verdicts_alone_were_changed_is_judged_again(tmp_path: Path) -> None:
+    """The manifest vouches for its evidence; a verdict that was put in by hand covers nothing, and the run is named."""
+    folder = faulty_run(tmp_path).end(3000)
+    judge_folder(folder)
+    write_manifest(folder)
+    before = coverage("kip-866", tmp_path)
+    write_verdicts(folder, [conforms("all").by("a").speaking_for(FIRST, SECOND)])
+    after = coverage("kip-866", tmp_path)
+    assert (before.doubtful, [row.state for row in after.rows]) == ((), [row.state for row in before.rows])
+    assert after.doubtful == (f"{folder.path}: verdicts.jsonl differs from manifest.json: judged again",)
+
+
+def test_nothing_conforms_in_a_run_without_a_manifest(tmp_path: Path) -> None:
+    """It was interrupted, and nothing vouches for its evidence; what violates stays seen."""
+    red = violates(Kind.SAFETY, [Violation("x", "y")]).by("b").speaking_for(SECOND)
+    recorded(tmp_path / "cut", conforms("all").by("a").speaking_for(FIRST), red, is_whole=False)
+    found = coverage("kip-866", tmp_path)
+    words = {row.requirement.id: row.word for row in found.rows if row.requirement.id in (FIRST, SECOND)}
+    assert words == {FIRST: Word.INCONCLUSIVE, SECOND: Word.VIOLATION}
+    assert found.doubtful == (
+        f"{tmp_path / 'cut'}: no manifest.json, so the run was interrupted: nothing of it conforms",
     )
 
 
@@ -146,7 +174,9 @@ def states_of_draft(runs: Path) -> dict[str, str]:
 
 def of_final(runs: Path, *verdicts: Verdict) -> None:
     """A run by the final document, with these verdicts."""
-    write_verdicts(faulty_run(runs / "1").end(3000), verdicts)
+    folder = faulty_run(runs / "1").end(3000)
+    write_verdicts(folder, verdicts)
+    write_manifest(folder)
 
 
 def test_what_is_said_of_a_row_is_said_of_the_same_one_of_another_document(tmp_path: Path) -> None:

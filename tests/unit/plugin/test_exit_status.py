@@ -26,6 +26,7 @@ from pytest_kmigrate.model.verdict import (
     merged,
     violates,
 )
+from pytest_kmigrate.recording.recorder import write_manifest
 from pytest_kmigrate.reports import analyze as analyzing
 from pytest_kmigrate.reports.summary.words import words_of, words_of_requirements
 from pytest_kmigrate.running import replaying
@@ -119,7 +120,7 @@ def test_attach(verdicts: list[Verdict], status: int, strict: int) -> None:
 @each_run
 def test_coverage(verdicts: list[Verdict], status: int, strict: int, invoke: Invoke, tmp_path: Path) -> None:
     """Each row has a word of its own, so what another row leaves open counts; one that no run judged, for auditors."""
-    faulty_run(tmp_path / "one").end(3, *(verdicts or [replace(GREEN, about=())]))
+    write_manifest(faulty_run(tmp_path / "one").end(3, *(verdicts or [replace(GREEN, about=())])))
     wanted = ("requirements", "--coverage", tmp_path)
     assert invoke(*wanted) == (ExitStatus.OPEN if status == ExitStatus.DONE and OPEN in verdicts else status)
     assert invoke(*wanted, "--strict") == (strict or ExitStatus.OPEN)
