@@ -26,6 +26,7 @@ from pytest_kmigrate.reports.ingestion.exclusion import alone_in, require_folder
 from pytest_kmigrate.reports.ingestion.hadoop_storage import HadoopStorage
 from pytest_kmigrate.reports.ingestion.ingestion import ingest, notices
 from pytest_kmigrate.reports.ingestion.ledger import Ledger, read_ledger
+from pytest_kmigrate.reports.ingestion.mutation import tried_mutants
 from pytest_kmigrate.reports.ingestion.reading import RunFiles
 from pytest_kmigrate.reports.ingestion.session import chosen_master, end_told, hurry, spark_session
 from pytest_kmigrate.reports.ingestion.storage import LocalStorage, Place, Storage, is_local, local_path, location
@@ -207,12 +208,13 @@ def _counted(
         ledger, read = ingest(found, source, tables, earlier, clock.progress)
         others = RunFiles(tables.spark, source.uri, (), {}).foreign(found.foreign) if found.foreign else None
         code, unread = watched_code(tables, clock.progress)
-        write_attempts(tables, [*notices(found, ledger, tables.storage), *unread], others, labels)
+        mutants, odd = tried_mutants(tables.spark, found, source)
+        write_attempts(tables, [*notices(found, ledger, tables.storage), *unread, *odd], others, labels)
         if compare:
             # Now, and not with the comparison: all the counting comes before that.
             require_versions((row.kafka for row in tables["attempts"].select("kafka").distinct().collect()), *compare)
     with clock.stage("marts", "counting: flakiness, consistency, durations"):
-        write_marts(tables, code, _in_steps(clock.progress))
+        write_marts(tables, code, mutants, _in_steps(clock.progress))
     return read
 
 

@@ -1,12 +1,14 @@
 """Names of the classes in jars, and patterns of them as JaCoCo has them: ``*`` for any text, ``?`` for one letter."""
 
 import functools
+import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 _ENDING = ".class"
+_FUNCTION = re.compile(r"^(?:lambda|\$anonfun)\$(.+?)\$\d+(?:\$adapted)?$")
 
 
 @functools.lru_cache
@@ -24,3 +26,11 @@ def classes_in(jars: Iterable[Path], patterns: Iterable[str]) -> Iterator[tuple[
                 name = file.removesuffix(_ENDING).replace("/", ".")
                 if file.endswith(_ENDING) and any(fnmatchcase(name, each) for each in wanted):
                     yield jar, name
+
+
+def method_of(function: str) -> str:
+    """The name of a method; of a function without a name, as compilers call it, that of the method that it stands in.
+
+    ``function`` may have its descriptor: ``lambda$poll$12()V`` is in ``poll``.
+    """
+    return _FUNCTION.sub(r"\1", function.partition("(")[0])

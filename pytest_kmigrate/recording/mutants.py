@@ -1,4 +1,4 @@
-"""The folder of a mutant: the changed class file, and what it is called."""
+"""The folder of a mutant: the changed class file, and what it is called; and the files of a sample of such."""
 
 import json
 from collections.abc import Mapping
@@ -9,6 +9,8 @@ from pytest_kmigrate.model.provider import Mutant
 
 DESCRIPTION = "mutant.json"
 CLASS_FILE = "mutant.class"
+SAMPLE, RESULTS = "sample.jsonl", "results.jsonl"
+"""In the folder of a sample of mutants: what was drawn, and what each test of a mutant showed."""
 _MAGIC = b"\xca\xfe\xba\xbe"
 
 

@@ -5,15 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
-
-import pyarrow.parquet as pq
 
 from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.reports.generated.tables import rows_of
 
 MOST_TESTS = 3
 _ATTEMPTS = ("folder", "test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")
@@ -62,7 +60,7 @@ def coverage_in(exercised: Path, profile: str, kafka: str) -> Coverage:
     """
     tables = exercised / "tables"
     attempts = [
-        row for row in _rows(tables, "attempts", _ATTEMPTS) if (row["profile"], row["kafka"]) == (profile, kafka)
+        row for row in rows_of(tables, "attempts", _ATTEMPTS) if (row["profile"], row["kafka"]) == (profile, kafka)
     ]
     executed: dict[str, dict[tuple[str, str], frozenset[int]]] = {}
     for row in attempts:
@@ -81,7 +79,7 @@ def coverage_in(exercised: Path, profile: str, kafka: str) -> Coverage:
             took.setdefault(row["test_id"], []).append(row["duration_ms"] or 0.0)
     test_of = {row["folder"]: row["test_id"] for row in attempts}
     excused: dict[str, frozenset[tuple[str, str]]] = {}
-    for row in _rows(tables, "verdicts", _VERDICTS):
+    for row in rows_of(tables, "verdicts", _VERDICTS):
         if row["folder"] in test_of and row["outcome"] == Outcome.VIOLATES.name:
             test = test_of[row["folder"]]
             excused[test] = excused.get(test, frozenset()) | {(row["check"], bug) for bug in row["known_bugs"]}
@@ -97,13 +95,3 @@ def _executed_in(folder: Path) -> Places:
         of = (row["class_name"], row["class_id"])
         places[of] = places.get(of, frozenset()) | frozenset(row["executed"])
     return places
-
-
-def _rows(tables: Path, name: str, columns: Sequence[str]) -> list[dict[str, Any]]:
-    try:
-        return list(pq.read_table(tables / name, columns=list(columns)).to_pylist())
-    except (OSError, ValueError, KeyError) as error:
-        raise WrongUseError(
-            f"{tables}: expected the tables of `kmigrate analyze`, got no {name}: {error}; name the folder tables/ "
-            "below its --out"
-        ) from error

@@ -17,10 +17,20 @@ _MADE_BY_COMPILERS = re.compile(
 )
 """Methods that a language demands or makes, and names for people."""
 
+_FOR_THE_LOG = re.compile(
+    r"^(?i:(is)?(trace|debug|info|warn|error|fatal)(Enabled)?|logger\$lzycompute|logIdent[\w$]*|msgWithLogIdent)\("
+)
+"""What Scala's trait of logging gives a class."""
+
 
 def is_sensible(mutant: GeneratedMutant) -> bool:
     """Whether a mutant changes what Kafka does, and not only what it says of itself."""
-    return not _SAID_ONLY.search(mutant.change) and not _MADE_BY_COMPILERS.match(mutant.method)
+    return not _SAID_ONLY.search(mutant.change) and is_written(mutant.method)
+
+
+def is_written(method: str) -> bool:
+    """Whether somebody wrote a method, named with its descriptor, for something else than people's eyes."""
+    return not _MADE_BY_COMPILERS.match(method) and not _FOR_THE_LOG.match(method)
 
 
 def drawn(mutants: Sequence[GeneratedMutant], count: int, seed: int) -> list[GeneratedMutant]:

@@ -6,7 +6,8 @@ from statistics import median
 
 from pytest_kmigrate.analysis.statistics.bounds import interval_95
 from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
-from pytest_kmigrate.reports.generated.trials import UNCOUNTED, Fate, Trial, fate_of
+from pytest_kmigrate.model.mutants import UNCOUNTED, Fate
+from pytest_kmigrate.reports.generated.trials import Trial, fate_of
 
 
 def page(mutants: Sequence[GeneratedMutant], trials: Sequence[Trial], of: str) -> str:

@@ -31,14 +31,15 @@ from pytest_kmigrate.distributions.java_tools.mutants import (
 )
 from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
-from pytest_kmigrate.recording.mutants import CLASS_FILE, write_mutant
+from pytest_kmigrate.model.mutants import Fate
+from pytest_kmigrate.recording.mutants import CLASS_FILE, RESULTS, SAMPLE, write_mutant
 from pytest_kmigrate.reports.fates import judged_in
 from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
 from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible
 from pytest_kmigrate.reports.generated.equivalent import equivalents
-from pytest_kmigrate.reports.generated.files import RESULTS, SAMPLE, read_sample, read_trials, write_sample
+from pytest_kmigrate.reports.generated.files import read_sample, read_trials, write_sample
 from pytest_kmigrate.reports.generated.pages import page
-from pytest_kmigrate.reports.generated.trials import Fate, Trial, Without, trial_of
+from pytest_kmigrate.reports.generated.trials import Trial, Without, trial_of
 from pytest_kmigrate.reports.planted import red_anyway
 from pytest_kmigrate.reports.suite_tests import command_of, ended_by_mistake, run_test
 
@@ -61,10 +62,14 @@ class Sample:
         """What is mutated."""
         return resolve(self.kafka, progress=_say, archive=False)
 
+    @property
+    def _drawn_by(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in ("profile", "kafka", "count", "seed")}
+
     @cached_property
     def mutants(self) -> list[GeneratedMutant]:
         """Those drawn, as the folder has them; drawn now if it has none. WrongUseError for those of another seed."""
-        file, drawn_by = self.runs / SAMPLE, {"kafka": self.kafka, "count": self.count, "seed": self.seed}
+        file, drawn_by = self.runs / SAMPLE, self._drawn_by
         if file.is_file():
             first, mutants = read_sample(file)
             if first != drawn_by:

@@ -1,32 +1,14 @@
 """What a test of a mutant showed, and what became of a mutant by all of its tests."""
 
-import enum
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.fates import Judged
-
-
-class Fate(enum.StrEnum):
-    """What became of a mutant, by one test or by all, best first."""
-
-    KILLED = "killed"
-    EQUIVALENT = "equivalent"
-    REFUSED = "refused by the JVM"
-    EXCUSED = "excused"
-    WEAK = "red without a requirement"
-    SURVIVED = "survived"
-    NOT_JUDGED = "not judged"
-    NOT_LOADED = "not loaded"
-    NOT_EXECUTED = "never executed"
-
-
-UNCOUNTED = (Fate.EQUIVALENT, Fate.REFUSED)
-"""No defect, or none that could run: such mutants are no part of a score."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.analysis.foreign import is_foreign
 from pytest_kmigrate.analysis.staging import HISTORY_FILE, RUN_FILE, VERDICTS_FILE
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.recording.mutants import SAMPLE
 from pytest_kmigrate.reports.ingestion.operations import OPERATIONS_FOLDER
 from pytest_kmigrate.reports.ingestion.paths import path_of, shown_path, way, why_closed, why_overlooked
 from pytest_kmigrate.reports.ingestion.storage import Copies, Entry, LocalStorage, Storage, is_local, local_path
@@ -101,6 +102,9 @@ class Discovery:
     foreign: tuple[str, ...] = ()
     """Files with results of other tools (JUnit, Allure, ducktape), below ``root`` and in no run."""
 
+    samples: tuple[str, ...] = ()
+    """Samples of generated mutants, below ``root`` and in no run."""
+
     @property
     def size_bytes(self) -> int:
         """How much there is to read at most."""
@@ -139,6 +143,7 @@ def _sorted_out(root: str, entries: Sequence[Entry], out: str) -> Discovery:
     files: dict[str, list[Entry]] = {folder: [] for folder in folders - unread.keys()}
     others: set[str] = set()
     foreign: list[str] = []
+    samples: list[str] = []
     for entry in theirs:
         within = _ancestors(entry.path) | {entry.path}
         run = next(iter(within & folders), None)
@@ -146,6 +151,8 @@ def _sorted_out(root: str, entries: Sequence[Entry], out: str) -> Discovery:
             continue
         if run is None and not entry.is_folder and is_foreign(entry.path):
             foreign.append(entry.path)
+        elif run is None and not entry.is_folder and posixpath.basename(entry.path) == SAMPLE:
+            samples.append(entry.path)
         elif run is None:
             others |= within if entry.is_folder else within - {entry.path}
         elif not entry.is_folder:
@@ -153,9 +160,9 @@ def _sorted_out(root: str, entries: Sequence[Entry], out: str) -> Discovery:
             files[run].append(Entry(inner, False, entry.size_bytes, entry.modified_ms))  # noqa: FBT003  # a row
     runs = [_run(root, folder, files[folder], out) for folder in sorted(files)]
     deep = _too_deep(marked, folders, others)
-    known = folders | {posixpath.dirname(path) for path in foreign} | deep.keys()
+    known = folders | {posixpath.dirname(path) for path in (*foreign, *samples)} | deep.keys()
     reported = sorted([*unread.values(), *deep.values(), *_strangers(others, known)])
-    return Discovery(root, tuple(runs), tuple(reported), tuple(sorted(foreign)))
+    return Discovery(root, tuple(runs), tuple(reported), tuple(sorted(foreign)), tuple(sorted(samples)))
 
 
 def _is_of_report(path: str, own: str) -> bool:

@@ -21,6 +21,7 @@ from pytest_kmigrate.analysis import (
     flakiness,
     logs,
     marts,
+    mutation,
     nights,
     schemas,
     staging,
@@ -224,10 +225,10 @@ def write_attempts(
             begin("requirement_attempts", lambda: nights.in_nights(per_requirement, tables["infra_nights"]))
 
 
-def write_marts(tables: TableFolder, code_lines: DataFrame, done: Callable[[int], None]) -> None:
+def write_marts(tables: TableFolder, code_lines: DataFrame, mutants: DataFrame, done: Callable[[int], None]) -> None:
     """Compute from the facts what people look at; ``done`` hears which share of the tables is there, in per cent.
 
-    ``code_lines``: the lines of Kafka that runs watched.
+    ``code_lines``: the lines of Kafka that runs watched; ``mutants``: the table ``mutation``.
     """
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
     faults, durations, log_lines = tables["faults"], tables["durations"], tables["log_lines"]
@@ -237,6 +238,7 @@ def write_marts(tables: TableFolder, code_lines: DataFrame, done: Callable[[int]
     counted, of_tests = nights.excused(per_requirement), chaos.besides_schedules(attempts, drawn)
     with tables.keeping() as keep, tables.writing(done=lambda _: done(tables.share_there())) as begin:
         begin("code_lines", lambda: code_lines)
+        begin("mutation", lambda: mutants)
         begin("exercised", lambda: exercise.exercised(tables["code_lines"], tables["executions"], attempts))
         messages = keep(clusters.normalised(clusters.failure_messages(verdicts, attempts)))
         begin("failure_members", lambda: clusters.failure_members(messages))
@@ -266,6 +268,8 @@ def write_marts(tables: TableFolder, code_lines: DataFrame, done: Callable[[int]
                 tables["exercised"], tables["code_lines"], tables["executions"], attempts
             ),
         )
+        begin("mutation_scores", lambda: mutation.mutation_scores(tables["mutation"]))
+        begin("mutation_requirements", lambda: mutation.mutation_requirements(tables["mutation"]))
         begin("chaos_cells", lambda: chaos.chaos_cells(happenings, drawn, attempts))
         begin("chaos_pairs", lambda: chaos.chaos_pairs(happenings, drawn, attempts))
         begin("chaos_nights", lambda: chaos.chaos_nights(drawn, attempts))

@@ -1,10 +1,11 @@
 """Code of Kafka: how much of the code that a document is about tests have executed, and what none has."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from pytest_kmigrate.distributions.class_names import method_of
 from pytest_kmigrate.reports.pages.drawing import Cell, amount, folded, percent, text
+from pytest_kmigrate.reports.site.mutants import generated_defects
 from pytest_kmigrate.reports.site.views import Site, View, below, empty, number_cell, section, table_of
 from pytest_kmigrate.reports.summary.rows import Row, count, grouped, listed, plural
 
@@ -12,19 +13,20 @@ _LEAD = (
     "Lines of Kafka's source that nodes executed in these runs, by JaCoCo. A line that was executed need not have been "
     "judged. A line that an exception left in its midst may count as not executed."
 )
-_FUNCTION = re.compile(r"^(?:lambda|\$anonfun)\$(.+?)\$\d+(?:\$adapted)?$")
-"""A function without a name, as compilers call it: the method that it stands in."""
 _NOTHING = "No run recorded what is executed: call pytest with --kmigrate-exercise."
 
 
 def code(site: Site) -> View:
-    """A table per document and Kafka: its packages, then the classes of each, least executed first."""
+    """A table per document and Kafka: its packages, then the classes of each, least executed first.
+
+    Samples of generated mutants follow, each with its score and what was not noticed.
+    """
     rows = site.summary["exercised_classes"]
     drawn = "".join(
         section(f"{text(kafka)} · {text(profile)}", _packages(mine) + _classes(mine))
         for (profile, kafka), mine in grouped(rows, "profile", "kafka").items()
     )
-    return View("code", "Code of Kafka", _LEAD, drawn or empty(_NOTHING))
+    return View("code", "Code of Kafka", _LEAD, (drawn or empty(_NOTHING)) + generated_defects(site.summary))
 
 
 def _packages(rows: Sequence[Row]) -> str:
@@ -64,10 +66,10 @@ def _left_out(row: Row) -> str:
 
 
 def _methods(row: Row) -> str:
-    never = [str(each).partition("(")[0] for each in listed(row["never_methods"])]
+    never = [str(each) for each in listed(row["never_methods"])]
     if not never:
         return ""
-    names = sorted({_FUNCTION.sub(r"\1", each) for each in never})
+    names = sorted({method_of(each) for each in never})
     listing = ", ".join(f"<code>{text(each)}</code>" for each in names)
     return folded(f"{amount(len(never))} of {plural(count(row['methods']), 'method')} never", listing)
 

@@ -38,8 +38,8 @@ TABLES = (
     "duration_statistics", "growth", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
     "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts", "requirement_flakiness",
     "requirement_changes", "requirement_outcomes", "checked_classes", "metadata_divergences", "log_templates",
-    "log_signs", "exercised_classes",
-    "log_signs", "schedules", "chaos_cells", "chaos_pairs", "chaos_nights", "shrinks",
+    "log_signs", "exercised_classes", "mutation", "mutation_scores", "mutation_requirements",
+    "schedules", "chaos_cells", "chaos_pairs", "chaos_nights", "shrinks",
 )  # fmt: skip
 """The tables a report is made of; one that is missing counts as empty."""
 
@@ -97,6 +97,9 @@ class Summary(OfNights):
     duration_statistics: list[Row]
     growth: list[Row]
     exercised_classes: list[Row]
+    mutation: list[Row]
+    mutation_scores: list[Row]
+    mutation_requirements: list[Row]
     attempts: list[Row]
     set_aside: list[Row]
     comparison: Comparison | None
@@ -146,6 +149,9 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", *CONDITION)),
         "growth": sorted(known["growth"], key=by("of", *CONDITION, "measure")),
         "exercised_classes": sorted(known["exercised_classes"], key=by("profile", "kafka", "class")),
+        "mutation": sorted(known["mutation"], key=by("profile", "kafka", "seed", "mutant")),
+        "mutation_scores": sorted(known["mutation_scores"], key=by("profile", "kafka", "seed")),
+        "mutation_requirements": sorted(known["mutation_requirements"], key=by("profile", "kafka", "requirement")),
         **of_nights(known),
         "attempts": attempts,
         "set_aside": sorted(known["set_aside"], key=by("path", "line")),

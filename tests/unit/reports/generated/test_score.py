@@ -12,11 +12,12 @@ import pytest
 from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes
 from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.mutants import Fate
+from pytest_kmigrate.recording.mutants import RESULTS, SAMPLE
 from pytest_kmigrate.reports.generated import score
 from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
-from pytest_kmigrate.reports.generated.files import RESULTS, SAMPLE
 from pytest_kmigrate.reports.generated.score import Sample
-from pytest_kmigrate.reports.generated.trials import Fate, Trial, fate_of
+from pytest_kmigrate.reports.generated.trials import Trial, fate_of
 
 SLOW, FAST, RED = (f"pytest_kmigrate.suites.kip_866.test_a::test_{name}" for name in ("slow", "fast", "red"))
 A, B, REFUSED, NEVER = (GeneratedMutant("org.acme.A", n, "poll()V", n, "M", "x|y", n) for n in range(4))

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from pytest_kmigrate.model.event import Event, EventKind, RuleOutcome
+from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.reports.fates import Judged
-from pytest_kmigrate.reports.generated.trials import Fate, Trial, Without, fate_of, trial_of
+from pytest_kmigrate.reports.generated.trials import Trial, Without, fate_of, trial_of
 
 LOADED = Event(0, 0, EventKind.RULES_TOLD, "controller-3000", {"rules": {"m": RuleOutcome.CARRIED_OUT}})
 ELSEWHERE = Event(1, 1, EventKind.RULES_TOLD, "broker-0", {"rules": {"m": RuleOutcome.NOWHERE}})

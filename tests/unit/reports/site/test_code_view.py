@@ -43,3 +43,29 @@ def test_data_of_other_class_files_are_said_to_be_left_out() -> None:
 def test_without_any_the_page_has_the_option() -> None:
     """So that a reader finds it."""
     assert "--kmigrate-exercise" in _content()
+
+
+def _mutant(name: str, fate: str | None, test: str | None, *requirements: str) -> Row:
+    of = {"profile": "kip-866", "kafka": "3.9.1", "seed": 1, "mutant": name, "method": "poll()V", "change": "negated <"}
+    return {**of, "fate": fate, "test_id": test, "requirements": [*requirements]}
+
+
+def test_generated_defects_have_their_score_and_those_that_were_not_noticed() -> None:
+    """One that any test noticed is none of these, nor is an equivalent one, nor one that was not tried yet."""
+    of = {"profile": "kip-866", "kafka": "3.9.1"}
+    counts = {"seed": 1, "drawn": 5, "tried": 4, "counted": 2, "noticed": 1, "never_executed": 0}
+    rows = [_mutant("M.killed", "survived", "m::one"), _mutant("M.killed", "killed", "m::two", "K1")]
+    rows += [_mutant("M.survived", "survived", "m::one"), _mutant("M.survived", "excused", "m::two")]
+    rows += [_mutant("M.equal", "equivalent", None), _mutant("M.later", None, None)]
+    tables = {
+        "mutation_scores": [{**of, **counts, "share": 0.5, "share_low": 0.09, "share_high": 0.91}],
+        "mutation_requirements": [{**of, "requirement": "K1", "mutants": 1, "alone": 1}],
+        "mutation": rows,
+    }
+    content = code(Site(summary_of(tables, ABOUT))).content
+    assert "9% to 91%" in content
+    assert "K1" in content
+    assert "M.survived" in content
+    assert "poll: negated &lt;" in content
+    assert "one, two" in content
+    assert not [each for each in ("M.killed", "M.equal", "M.later") if each in content]

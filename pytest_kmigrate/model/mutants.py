@@ -1,0 +1,21 @@
+"""What becomes of a generated mutant."""
+
+import enum
+
+
+class Fate(enum.StrEnum):
+    """What became of a mutant, by one test or by all, best first."""
+
+    KILLED = "killed"
+    EQUIVALENT = "equivalent"
+    REFUSED = "refused by the JVM"
+    EXCUSED = "excused"
+    WEAK = "red without a requirement"
+    SURVIVED = "survived"
+    NOT_JUDGED = "not judged"
+    NOT_LOADED = "not loaded"
+    NOT_EXECUTED = "never executed"
+
+
+UNCOUNTED = (Fate.EQUIVALENT, Fate.REFUSED)
+"""No defect, or none that could run: such mutants are no part of a score."""
