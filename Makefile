@@ -179,14 +179,14 @@ define CHAOS_NIGHT
 mkdir -p $(CHAOS)/$(NIGHT) && \
 	{ test -e $(CHAOS)/$(NIGHT)/night.jsonl || $(BIN)/kmigrate chaos draw --profile $(SEARCHED) --hours $(HOURS) --cores $(CORES) --seed $(subst -,,$(NIGHT)) \
 	  $(and $(wildcard $(CHAOS_REPORT)/tables/chaos_cells),--tables $(CHAOS_REPORT)/tables) --out $(CHAOS)/$(NIGHT)/night.jsonl; } && \
-	{ $(PYTEST) -n $(CORES) --dist loadgroup $(call SUITE,$(SEARCHED))/test_chaos.py --kmigrate-profile $(SEARCHED) --kmigrate-nightly \
+	{ $(PYTEST) -n $(CORES) --dist loadgroup $(call SUITE,$(SEARCHED))/test_chaos.py --kmigrate-profile $(SEARCHED) --kmigrate-nightly $(if $(EXERCISE),--kmigrate-exercise) \
 	  --kmigrate-schedules $(CHAOS)/$(NIGHT)/night.jsonl --kmigrate-shard $(or $(SHARD),1/1) --kmigrate-resume \
 	  --kmigrate-runs $(CHAOS)/$(NIGHT)/shard-$(subst /,-of-,$(or $(SHARD),1/1)) || test $$? = 1; } && \
 	$(BIN)/kmigrate chaos shrink $(CHAOS)/$(NIGHT) --hours $$(awk 'BEGIN { print $(HOURS) / 5 }') && \
 	{ $(BIN)/kmigrate analyze $(CHAOS) --out $(CHAOS_REPORT) || test $$? = 1 || test $$? = 3; }
 endef
 .PHONY: chaos
-chaos: cure .venv/.developing ## a night of drawn schedules, its report, and its new reds shrunk: [HOURS=8] [CORES=2] [SHARD=3/8] [PROFILE=kip-866]; called again, it goes on
+chaos: cure .venv/.developing ## a night of drawn schedules, its report, and its new reds shrunk: [HOURS=8] [CORES=2] [SHARD=3/8] [PROFILE=kip-866] [EXERCISE=1]; called again, it goes on
 	@$(CHAOS_NIGHT)
 
 NOTHING_COLLECTED = 5

@@ -33,6 +33,7 @@ def draw(
     from pytest_kmigrate.campaigns.acts import acted
     from pytest_kmigrate.campaigns.drawing import drawn
     from pytest_kmigrate.campaigns.knowledge import known_from
+    from pytest_kmigrate.campaigns.reaching import new_to, reached_from
     from pytest_kmigrate.campaigns.steering import NOTHING_KNOWN
     from pytest_kmigrate.faults.schedules.header import header_of
     from pytest_kmigrate.faults.schedules.schedule import lines_of
@@ -47,11 +48,12 @@ def draw(
     there = walkable(profile)
     space = space_of(there, provider_named(provider, lambda _: None).capabilities)
     known, digest = known_from(tables, profile) if tables is not None else (NOTHING_KNOWN, None)
+    reached = reached_from(tables, profile) if tables is not None else []
     night: Drawn | Acted
     if space.acts:
         night = acted(space, seed=seed, seconds=hours * 3600 * cores)
     else:
-        night = drawn(space, there, seed=seed, hours=hours, side_by_side=cores, known=known)
+        night = drawn(space, there, seed=seed, hours=hours, side_by_side=cores, known=known, new_to=new_to(reached))
     if not night.schedules:
         raise WrongUseError(f"--hours: expected time for one schedule at least; got {hours:g}")
     header = header_of(
