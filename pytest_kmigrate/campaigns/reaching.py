@@ -47,12 +47,12 @@ def new_to(runs: Iterable[Reached]) -> Mapping[Cell, float]:
     """
     listed = list(runs)
     executed = Counter(place for run in listed for place in run.places)
-    visits, rare = Counter[Cell](), Counter[Cell]()
+    visits, rare = Counter[Cell](), dict[Cell, float]()
     for run in listed:
         found = sum(executed[place] <= _RARE for place in run.places)
         for cell in run.cells:
             visits[cell] += 1
-            rare[cell] += found / len(run.cells)
+            rare[cell] = rare.get(cell, 0) + found / len(run.cells)
     return {cell: min(1 + math.log2(1 + rare[cell] / visits[cell]), _STRONGEST) for cell in visits}
 
 

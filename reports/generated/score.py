@@ -1,11 +1,13 @@
 """The mutation score of a suite: which share of generated defects of Kafka it notices.
 
-Run as ``python -m pytest_kmigrate.reports.generated.score PROFILE KAFKA SCORED EXERCISED COUNT SEED [MINUTES]``. SCORED
-gets ``sample.jsonl`` (what was drawn), a folder for each mutant with its runs, ``results.jsonl`` (a line per test of a
-mutant) and ``score.md``. EXERCISED has runs with ``--kmigrate-exercise`` in ``runs``, and their ``tables``.
-Called again with the same seed it goes on where it was; a mutant that a test has noticed is not tried by another one.
-After MINUTES no further test is begun. ``equivalent.toml`` of the document names mutants that change nothing, each with
-the reason. Exit status 0 when all of the sample was tried, 1 if not all was, 2 for wrong use.
+Run as ``python -m pytest_kmigrate.reports.generated.score PROFILE KAFKA SCORED EXERCISED COUNT SEED MINUTES CLASSES``,
+the last two of which may be left out. SCORED gets ``sample.jsonl`` (what was drawn), a folder for each mutant with its
+runs, ``results.jsonl`` (a line per test of a mutant) and ``score.md``. EXERCISED has runs with ``--kmigrate-exercise``
+in ``runs``, and their ``tables``. Called again with the same seed it goes on where it was; a mutant that a test has
+noticed is not tried by another one. After MINUTES no further test is begun. CLASSES: patterns of classes in place of
+those of the document, for a Kafka with packages of its own, with colons between. ``equivalent.toml`` of it names
+mutants that change nothing, each with the reason. Exit status 0 when all of the sample was tried, 1 if not all was, 2
+for wrong use.
 """
 
 import json
@@ -20,7 +22,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pytest_kmigrate.catalogue.code import code_of
+from pytest_kmigrate.catalogue.code import CODE, code_of
 from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes, probes_of_instructions
 from pytest_kmigrate.distributions.java_tools.mutants import (
@@ -39,6 +41,7 @@ from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible
 from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.files import read_sample, read_trials, write_sample
 from pytest_kmigrate.reports.generated.pages import page
+from pytest_kmigrate.reports.generated.tables import name_of
 from pytest_kmigrate.reports.generated.trials import Trial, Without, trial_of
 from pytest_kmigrate.reports.planted import red_anyway
 from pytest_kmigrate.reports.suite_tests import command_of, ended_by_mistake, run_test
@@ -56,6 +59,8 @@ class Sample:
     count: int
     seed: int
     coverage: Coverage
+    classes: Sequence[str] = ()
+    """Patterns of classes in place of the document's."""
 
     @cached_property
     def distribution(self) -> Distribution:
@@ -75,10 +80,14 @@ class Sample:
             if first != drawn_by:
                 raise WrongUseError(f"{file}: expected a sample of {drawn_by}, got one of {first}; name another folder")
             return mutants
-        patterns = [each.id for each in code_of(self.profile)]
+        patterns = self.classes or tuple(each.id for each in code_of(self.profile))
         sensible = [each for each in generated_mutants(self.distribution, patterns, _say) if is_sensible(each)]
         if not sensible:
-            raise WrongUseError(f"{self.profile}: expected classes of Kafka {self.kafka} to mutate, got none of them")
+            wanted = ", ".join(patterns) or f"in {CODE} of {self.profile}"
+            raise WrongUseError(
+                f"Kafka {self.kafka}: expected classes {wanted} to mutate, got none of them; if this Kafka has other "
+                "packages, name them by CLASSES, such as com.acme.kafka.raft.*"
+            )
         chosen = drawn(sensible, self.count, self.seed)
         write_sample(file, drawn_by, chosen)
         return chosen
@@ -187,17 +196,20 @@ def _say(sentence: str) -> None:
     Console(stderr=True, markup=False, soft_wrap=True).print(sentence)
 
 
-def main(profile: str, kafka: str, scored: str, exercised: str, count: str, seed: str, minutes: str = "") -> int:  # noqa: PLR0917 - words of a command line
+def main(profile: str, kafka: str, scored: str, exercised: str, *more: str) -> int:
     """Try a sample and publish its score."""
     folder = Path(scored)
+    count, seed, minutes, classes = (*more, "", "", "", "")[:4]
     try:
         drawn_by = _whole("N", count), _whole("SEED", seed)
         within_s = 60.0 * _whole("MINUTES", minutes) if minutes else float("inf")
-        sample = Sample(profile, kafka, folder, *drawn_by, coverage_in(Path(exercised), profile, kafka))
-        is_whole = sample.carry_out(equivalents(profile, kafka), within_s)
+        name = name_of(kafka)
+        coverage = coverage_in(Path(exercised), profile, name)
+        sample = Sample(profile, kafka, folder, *drawn_by, coverage, tuple(classes.split(":")) if classes else ())
+        is_whole = sample.carry_out(equivalents(profile, name), within_s)
     except KmigrateError as error:
         return ended_by_mistake(error)
-    written = page(sample.mutants, sample.trials, f"Kafka {kafka} by {profile}, seed {seed}")
+    written = page(sample.mutants, sample.trials, f"Kafka {name} by {profile}, seed {seed}")
     (folder / SCORE).write_text(written, encoding="utf-8")
     rows = "".join(f"{json.dumps(each.as_row())}\n" for each in sample.trials)
     (folder / RESULTS).write_text(rows, encoding="utf-8")

@@ -18,7 +18,7 @@ from pytest_kmigrate.catalogue.rows import records
 from pytest_kmigrate.distributions.class_names import method_of
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.reports.generated.drawing import is_written
-from pytest_kmigrate.reports.generated.tables import rows_of
+from pytest_kmigrate.reports.generated.tables import name_of, rows_of
 from pytest_kmigrate.reports.suite_tests import ended_by_mistake
 
 UNEXECUTED = "unexecuted.toml"
@@ -109,17 +109,15 @@ def _never(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 def main(profile: str, kafka: str, tables: str) -> int:
     """Write the page."""
     try:
-        rows = [
-            row
-            for row in rows_of(Path(tables), "exercised", _LINES)
-            if (row["profile"], row["kafka"]) == (profile, kafka)
-        ]
+        of = (profile, name_of(kafka))
+        found = rows_of(Path(tables), "exercised", _LINES)
+        rows = [row for row in found if (row["profile"], row["kafka"]) == of]
         if not any(row["runs"] for row in rows):
             raise WrongUseError(
                 f"{tables}: expected executed lines of Kafka {kafka} by {profile}, got none; run tests with "
                 "--kmigrate-exercise, then `kmigrate analyze`"
             )
-        sys.stdout.write(page(profile, kafka, rows))
+        sys.stdout.write(page(profile, of[1], rows))
     except KmigrateError as error:
         return ended_by_mistake(error)
     return 0

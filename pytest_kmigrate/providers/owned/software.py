@@ -81,13 +81,18 @@ def software_for(
 def instrumented(software: Software, instruments: Instruments, progress: Progress) -> Software:
     """The same with the agents that these instruments need besides.
 
-    WrongUseError if classes are to be watched of which no distribution has any.
+    WrongUseError if classes are to be watched of which no distribution has any, and for a mutant of such a class.
     """
-    if instruments.mutant is not None:
+    jars = tuple(jar for each in software.distributions.values() for jar in each.jars)
+    if mutant := instruments.mutant:
+        if jars and not has_classes(jars, (mutant.class_name,)):
+            raise WrongUseError(
+                f"--kmigrate-mutant: expected {mutant.class_name}, which {mutant.id} changes, in the jars of "
+                f"{', '.join(sorted(software.distributions))}, got no such class; plant it in the Kafka it was made of"
+            )
         software = replace(software, planter=agent_jar("MutantPlanter", progress))
     if not instruments.watched:
         return software
-    jars = tuple(jar for each in software.distributions.values() for jar in each.jars)
     if jars and not has_classes(jars, tuple(instruments.watched)):
         raise WrongUseError(
             f"--kmigrate-exercise: expected classes {', '.join(instruments.watched)} in the jars of "

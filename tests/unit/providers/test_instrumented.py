@@ -2,7 +2,6 @@
 
 import zipfile
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -38,10 +37,18 @@ def test_classes_of_other_packages_are_wrong_use(acme: Software) -> None:
         instrumented(acme, Instruments(watched=("kafka.raft.*",)), print)
 
 
+def test_a_mutant_of_a_class_that_a_release_lacks_is_wrong_use(acme: Software) -> None:
+    """No node would load it, and every run would be undecided."""
+    mutant = Mutant("Raft.12.Math.3", "kafka.raft.KafkaRaftManager", NOWHERE)
+    sentence = r"expected kafka\.raft\.KafkaRaftManager, which Raft\.12\.Math\.3 changes, .* \./acme, got no such class"
+    with pytest.raises(WrongUseError, match=sentence):
+        instrumented(acme, Instruments(mutant=mutant), print)
+
+
 def test_agents_are_had_only_where_they_are_asked_for(acme: Software) -> None:
     """JaCoCo's is downloaded, and the other needs a JDK."""
     watched = instrumented(acme, Instruments(watched=("kafka.raft.*", "com.acme.kafka.*")), print)
     assert (watched.jacoco, watched.planter) == (Path("jacoco.jar"), None)
-    planted = instrumented(acme, Instruments(mutant=cast("Mutant", object())), print)
+    planted = instrumented(acme, Instruments(mutant=Mutant("m", "com.acme.kafka.raft.RaftManager", NOWHERE)), print)
     assert (planted.jacoco, planted.planter) == (None, Path("MutantPlanter.jar"))
     assert instrumented(acme, Instruments(), print) == acme

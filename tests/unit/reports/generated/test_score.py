@@ -192,3 +192,19 @@ def test_a_file_that_is_none_of_ours_is_wrong_use(
     vars(again)["distribution"] = None
     with pytest.raises(WrongUseError, match=rf"{name}:\d+: expected an object with .*, got "):
         again.carry_out({})
+
+
+def test_a_kafka_with_other_packages_is_wrong_use(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence has what was looked for, and how to name others."""
+    monkeypatch.setattr(score, "generated_mutants", lambda *_: [])
+    with pytest.raises(WrongUseError, match=r"expected classes org\.apache\.kafka\.\S+, .* by CLASSES"):
+        sample.carry_out({})
+
+
+def test_classes_in_place_of_the_documents_are_mutated(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a Kafka with packages of its own."""
+    asked: list[object] = []
+    monkeypatch.setattr(score, "generated_mutants", lambda _, patterns, __: asked.append(patterns) or [A])
+    monkeypatch.setitem(vars(sample), "classes", ("com.acme.*",))
+    assert sample.mutants == [A]
+    assert asked == [("com.acme.*",)]
