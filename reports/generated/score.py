@@ -33,6 +33,7 @@ from pytest_kmigrate.distributions.java_tools.mutants import (
 )
 from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.recording.mutants import CLASS_FILE, RESULTS, SAMPLE, write_mutant
 from pytest_kmigrate.reports.fates import judged_in
@@ -209,6 +210,9 @@ def main(profile: str, kafka: str, scored: str, exercised: str, *more: str) -> i
         is_whole = sample.carry_out(equivalents(profile, name), within_s)
     except KmigrateError as error:
         return ended_by_mistake(error)
+    except KeyboardInterrupt:
+        _say(f"interrupted: the same command goes on with what {folder} has")
+        return ExitStatus.INTERRUPTED
     written = page(sample.mutants, sample.trials, f"Kafka {name} by {profile}, seed {seed}")
     (folder / SCORE).write_text(written, encoding="utf-8")
     rows = "".join(f"{json.dumps(each.as_row())}\n" for each in sample.trials)

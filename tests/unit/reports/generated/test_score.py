@@ -208,3 +208,18 @@ def test_classes_in_place_of_the_documents_are_mutated(sample: Sample, monkeypat
     monkeypatch.setitem(vars(sample), "classes", ("com.acme.*",))
     assert sample.mutants == [A]
     assert asked == [("com.acme.*",)]
+
+
+def test_a_night_that_is_interrupted_says_that_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And shows no stack trace: the runs of hours are there."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(score, "name_of", interrupted)
+    assert score.main("kip-866", "3.9.1", str(tmp_path), str(tmp_path), "12", "1") == 130
+    assert "the same command goes on" in capsys.readouterr().err
+    assert score.main("kip-866", "3.9.1", str(tmp_path), str(tmp_path), "a dozen", "1") == 2
+    assert "N: expected a whole number, got 'a dozen'" in capsys.readouterr().err
