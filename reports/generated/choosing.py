@@ -1,7 +1,7 @@
 """Which tests are tried against a mutant: the cheapest of those whose runs executed the instruction that it changes."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -44,8 +44,16 @@ class Coverage:
     def tests_for(self, class_name: str, instruction: InstructionProbes) -> list[str]:
         """The cheapest tests that execute an instruction, at most ``MOST_TESTS``; none if no test does."""
         file, probes = (class_name, instruction.class_id), frozenset(instruction.probes)
-        executing = [test for test in self.costs_ms if probes & self.executed.get(test, {}).get(file, frozenset())]
-        return sorted(executing, key=lambda test: (self.costs_ms[test], test))[:MOST_TESTS]
+        return self._cheapest(
+            test for test in self.costs_ms if probes & self.executed.get(test, {}).get(file, frozenset())
+        )
+
+    def any_tests(self) -> list[str]:
+        """The cheapest of all, for what every test executes and none can show, as a node's end."""
+        return self._cheapest(self.costs_ms)
+
+    def _cheapest(self, tests: Iterable[str]) -> list[str]:
+        return sorted(tests, key=lambda test: (self.costs_ms[test], test))[:MOST_TESTS]
 
     def other_files(self, class_name: str, class_id: str) -> Sequence[str]:
         """The sums of the class files that what was executed of a class is of, if this one is none of them."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from rich.console import Console
 
 from pytest_kmigrate.catalogue.code import CODE, code_of
+from pytest_kmigrate.distributions.class_names import method_of
 from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes, probes_of_instructions
 from pytest_kmigrate.distributions.java_tools.mutants import (
@@ -44,6 +45,7 @@ from pytest_kmigrate.reports.generated.files import read_sample, read_trials, wr
 from pytest_kmigrate.reports.generated.pages import page
 from pytest_kmigrate.reports.generated.tables import name_of
 from pytest_kmigrate.reports.generated.trials import Trial, Without, trial_of
+from pytest_kmigrate.reports.generated.unexecuted import reason_of, reasons
 from pytest_kmigrate.reports.planted import red_anyway
 from pytest_kmigrate.reports.suite_tests import command_of, ended_by_mistake, run_test
 
@@ -149,7 +151,7 @@ class Sample:
                 yield Trial(mutant.id, "", Fate.EQUIVALENT, seen=reason)
             return
         done = {each.test for each in before}
-        tests = self.coverage.tests_for(mutant.class_name, self.instructions[mutant.id])
+        tests = self._tests_for(mutant)
         is_over = any(each.fate is Fate.KILLED or not each.test for each in before)
         if is_over or (before and done >= set(tests)):
             return
@@ -164,6 +166,11 @@ class Sample:
                     yield trial
                     if trial.fate is Fate.KILLED:
                         return
+
+    def _tests_for(self, mutant: GeneratedMutant) -> list[str]:
+        found = reason_of(reasons(self.profile), mutant.class_name, method_of(mutant.method))
+        tests = self.coverage.tests_for(mutant.class_name, self.instructions[mutant.id])
+        return tests or (self.coverage.any_tests() if found and found.at_end else [])
 
     def _folder(self, mutant: GeneratedMutant) -> Path:
         return self.runs / mutant.id

@@ -37,6 +37,8 @@ class Unexecuted:
     id: str
     """Pattern of a class and its method with a dot between: ``kafka.zk.migration.*.releaseControllerLeadership``."""
     why: str
+    at_end: bool = False
+    """Whether they run while a node ends, in every test, when nothing can be read from it any more."""
 
 
 def reasons(profile: str) -> tuple[Unexecuted, ...]:
@@ -45,9 +47,9 @@ def reasons(profile: str) -> tuple[Unexecuted, ...]:
     return records(Unexecuted, place, UNEXECUTED, "unexecuted") if place.has(UNEXECUTED) else ()
 
 
-def reason_of(known: Iterable[Unexecuted], class_name: str, method: str) -> str | None:
+def reason_of(known: Iterable[Unexecuted], class_name: str, method: str) -> Unexecuted | None:
     """Why no test executes a method, by the first row that names it."""
-    return next((each.why for each in known if fnmatchcase(f"{class_name}.{method}", each.id)), None)
+    return next((each for each in known if fnmatchcase(f"{class_name}.{method}", each.id)), None)
 
 
 def page(profile: str, kafka: str, lines: Sequence[Mapping[str, Any]]) -> str:
@@ -70,7 +72,8 @@ def page(profile: str, kafka: str, lines: Sequence[Mapping[str, Any]]) -> str:
     known = reasons(profile)
     for name, mine in of_class.items():
         for method, spans in _never(mine).items():
-            why = reason_of(known, name, method.removesuffix(_IN_PART)) or _NOT_READ
+            found = reason_of(known, name, method.removesuffix(_IN_PART))
+            why = found.why if found else _NOT_READ
             never.append(f"| `{name.rpartition('.')[2]}.{method}` | {spans} | {why} |")
     parts = [head, "## Classes", "\n".join(rows), "## Methods that no test executes", "\n".join(never)]
     return "\n\n".join(parts) + "\n"

@@ -223,3 +223,11 @@ def test_a_night_that_is_interrupted_says_that_it_goes_on(
     assert "the same command goes on" in capsys.readouterr().err
     assert score.main("kip-866", "3.9.1", str(tmp_path), str(tmp_path), "a dozen", "1") == 2
     assert "N: expected a whole number, got 'a dozen'" in capsys.readouterr().err
+
+
+def test_what_runs_while_a_node_ends_is_tried_by_the_cheapest_tests(sample: Sample) -> None:
+    """Every test ends nodes, and none can show what they execute then."""
+    ending = GeneratedMutant("kafka.server.BrokerLifecycleManager", 0, "beginControlledShutdown()V", 3, "M", "x", 3)
+    vars(sample)["instructions"] = dict.fromkeys((ending.id, NEVER.id), shown_by(9))
+    assert sample._tests_for(ending) == [FAST, SLOW]
+    assert sample._tests_for(NEVER) == []
