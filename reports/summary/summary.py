@@ -11,6 +11,7 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.summary.asked import asked_of
 from pytest_kmigrate.reports.summary.attention import attention
 from pytest_kmigrate.reports.summary.chaos import OfNights, of_nights
+from pytest_kmigrate.reports.summary.code import OfCode, of_code
 from pytest_kmigrate.reports.summary.comparison import Comparison, compare
 from pytest_kmigrate.reports.summary.divergences import divergence_classes
 from pytest_kmigrate.reports.summary.rows import (
@@ -64,7 +65,7 @@ class About(TypedDict):
     seconds: dict[str, float]
 
 
-class Summary(OfNights):
+class Summary(OfNights, OfCode):
     """The keys of ``report.json``; where a key is a table's name, its rows are that table's."""
 
     schema: int
@@ -96,10 +97,6 @@ class Summary(OfNights):
     trend_changes: list[Row]
     duration_statistics: list[Row]
     growth: list[Row]
-    exercised_classes: list[Row]
-    mutation: list[Row]
-    mutation_scores: list[Row]
-    mutation_requirements: list[Row]
     attempts: list[Row]
     set_aside: list[Row]
     comparison: Comparison | None
@@ -148,10 +145,7 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "trend_changes": newest_first(known["trend_changes"], "since_at"),
         "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", *CONDITION)),
         "growth": sorted(known["growth"], key=by("of", *CONDITION, "measure")),
-        "exercised_classes": sorted(known["exercised_classes"], key=by("profile", "kafka", "class")),
-        "mutation": sorted(known["mutation"], key=by("profile", "kafka", "seed", "mutant")),
-        "mutation_scores": sorted(known["mutation_scores"], key=by("profile", "kafka", "seed")),
-        "mutation_requirements": sorted(known["mutation_requirements"], key=by("profile", "kafka", "requirement")),
+        **of_code(known),
         **of_nights(known),
         "attempts": attempts,
         "set_aside": sorted(known["set_aside"], key=by("path", "line")),
