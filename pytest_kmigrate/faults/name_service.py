@@ -19,7 +19,7 @@ class Misname:
     """The name service of a node knows no other node until it is healed, and the node's connections end once.
 
     Kafka looks a name up for each connection that it makes, so connections that are there would hide the fault: those
-    that the node has dialled are reset as it begins. The witness is the node's own word for a name that it did not
+    that the node has dialled are closed as it begins. The witness is the node's own word for a name that it did not
     find. A JVM remembers for 10 s that a name was not found, so that healing takes as long.
     """
 
@@ -44,8 +44,8 @@ class Misname:
             for node in nodes:
                 node.find_others(by_name=False)
                 links = scene.cluster.links.between([node.name], [each for each in others if each != node.name])
-                with scene.cluster.links.disturb(links, Disturbance("reset")):
-                    pass  # it ends the connections that are there
+                with scene.cluster.links.disturb(links, Disturbance("refuse")):
+                    pass  # it ends every connection that is there, also one that carries nothing at the moment
             names = tuple(node.name for node in nodes)
             yield Applied(names, f"{_UNKNOWN.decode()} in what each of them says", witness, takes=NOTHING)
         finally:

@@ -60,6 +60,6 @@ def test_its_connections_end_once(stage: Stage, monkeypatch: pytest.MonkeyPatch)
     _say(stage, "broker-1")
     with inject(stage.scene, Misname(node("broker-1"))):
         ((given, kind),) = disturbed
-    assert kind == "reset"
+    assert kind == "refuse"
     assert given
     assert {each.source for each in given} == {"broker-1"}
