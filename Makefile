@@ -102,6 +102,9 @@ test: cure .venv/.developing browser engine ## the project's own tests, and a sa
 	$(foreach each,$(filter-out kip-866,$(SUITES)),$(PYTEST) -n 2 --dist loadgroup -v -m sample $(call SUITE,$(each)) \
 	  --kmigrate-profile $(each) &&) true
 
+# A recipe line that names MAKE itself is carried out by `make --dry-run`, too, and with it all that the line holds.
+AGAIN := $(MAKE)
+
 ifneq ($(filter conformance certificate matrix,$(MAKECMDGOALS)),)
 ifeq ($(and $(PROFILE),$(wildcard $(call SUITE,$(PROFILE))/test_*.py)),)
 $(error PROFILE: expected a document that has a suite ($(SUITES)), got '$(PROFILE)': make $(MAKECMDGOALS) PROFILE=...)
@@ -131,7 +134,7 @@ register: setup ## every certificate in docs/certificates verified, and its page
 	$(BIN)/kmigrate register docs/certificates $(FILES)
 
 matrix: cure .venv/.developing ## a document's whole suite on the releases it is about, as a page in docs: PROFILE=kip-866 [RELEASES="3.8.1 3.9.1"]
-	@$(foreach each,$(RELEASES),$(MAKE) conformance PROFILE=$(PROFILE) KAFKA=$(each) || true;) \
+	@$(foreach each,$(RELEASES),$(AGAIN) conformance PROFILE=$(PROFILE) KAFKA=$(each) || true;) \
 	$(BIN)/python -m pytest_kmigrate.judging.matrix $(PROFILE) docs/conformance/$(PROFILE).md \
 	  $(foreach kafka,$(RELEASES),$(foreach each,$(TO_JUDGE),$(kafka)=reports/runs/conformance/$(each)/$(kafka)) \
 	    $(addprefix $(kafka)=,$(wildcard $(foreach each,$(BESIDE_$(PROFILE)),reports/runs/conformance/$(each)/$(kafka)))))

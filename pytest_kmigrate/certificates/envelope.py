@@ -2,12 +2,12 @@
 
 import base64
 import binascii
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_kmigrate.certificates.canonical import canonical, parsed
 from pytest_kmigrate.certificates.keys import SigningKey, fingerprint, is_signed
 from pytest_kmigrate.model.errors import CertificateError
 
@@ -103,3 +103,19 @@ def _decoded(text: str) -> bytes:
     if _encoded(content) != text:
         raise ValueError("base64 of another spelling")
     return content
+
+
+def canonical(value: object) -> bytes:
+    """The value as JSON with sorted keys and without spaces; it has no fractions, which have many spellings."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def parsed(content: bytes) -> Any:
+    """The value of canonical JSON; ValueError if it is JSON of any other spelling, or none."""
+    try:
+        value = json.loads(content)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if canonical(value) != content:
+        raise ValueError("it is not written canonically")
+    return value

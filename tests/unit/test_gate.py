@@ -1,6 +1,7 @@
 """What `make test` and `make conformance` run: samples that stand for whole suites, and whole suites."""
 
 import ast
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -55,6 +56,12 @@ def make(*words: str) -> subprocess.CompletedProcess[str]:
     """What `make` would do, without doing it."""
     command = ["make", "--dry-run", "--no-print-directory", *words]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_dry_run_carries_out_nothing() -> None:
+    """A recipe line with MAKE in it would be carried out, with all that it holds, by each test that looks at it."""
+    lines = (ROOT / "Makefile").read_text().splitlines()
+    assert [line for line in lines if line.startswith("\t") and re.search(r"\$[({]MAKE[)}]|^\t[@-]*\+", line)] == []
 
 
 def test_conformance_runs_one_whole_suite_and_resumes_it() -> None:

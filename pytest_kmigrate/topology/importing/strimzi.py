@@ -31,7 +31,7 @@ KIND = "strimzi"
 _GROUP = "kafka.strimzi.io"
 _CLUSTER = "strimzi.io/cluster"
 _KRAFT = "strimzi.io/kraft"
-_POOLS = "strimzi.io/node-pools"
+
 _IDS = "strimzi.io/next-node-ids"
 _REPLICATION, _CONTROL_PLANE = "REPLICATION-9091", "CONTROLPLANE-9090"
 _LOGINS = {"scram-sha-512": "SCRAM-SHA-512", "oauth": "OAUTHBEARER"}

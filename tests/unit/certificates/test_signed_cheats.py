@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_kmigrate.certificates import verifying
-from pytest_kmigrate.certificates.canonical import canonical
 from pytest_kmigrate.certificates.certifying import evidence_file
+from pytest_kmigrate.certificates.envelope import canonical
 from pytest_kmigrate.certificates.grading import DOES_NOT
 from pytest_kmigrate.judging.planning import planned
 from pytest_kmigrate.model.errors import KmigrateError

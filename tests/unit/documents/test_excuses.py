@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_kmigrate.catalogue import Deviation, deviations, profiles
-from pytest_kmigrate.catalogue.bounds import EXACT
+from pytest_kmigrate.catalogue.deviations import EXACT
 from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 from tests.unit.checkers.histories import history

@@ -1,10 +1,12 @@
 """Reads attach files: TOML in; out the addresses, what lets us in, and the topology that is said to stand there."""
 
+import os
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_kmigrate.model.errors import TopologyError
+from pytest_kmigrate.model.errors import TopologyError, WrongUseError
 from pytest_kmigrate.model.peer import ZookeeperTls
 from pytest_kmigrate.model.topology import NodeSpec, Role, Security, Start, Topology
 from pytest_kmigrate.providers.attach.file.contradictions import contradictions
@@ -14,8 +16,9 @@ from pytest_kmigrate.providers.attach.file.format import (
     BrokerTable,
     ControllerTable,
     QuorumTable,
+    Reference,
 )
-from pytest_kmigrate.providers.attach.file.secrets import fetched
+from pytest_kmigrate.redaction.known import learn
 from pytest_kmigrate.topology.braces import filled
 from pytest_kmigrate.topology.loading import text_of, validated
 from pytest_kmigrate.wire.oauth import CLIENT_ID, CLIENT_SECRET, ENDPOINT, METHOD, SCOPE
@@ -177,3 +180,41 @@ def _reached(table: QuorumTable, path: Path) -> dict[str, str]:
 def _zookeeper_login(file: AttachFile, path: Path) -> str | None:
     login = file.zookeeper.login if file.zookeeper else None
     return f"{login.user}:{fetched(login.password, 'zookeeper.login.password', path)}" if login else None
+
+
+_WITHIN_S = 30
+
+
+def fetched(reference: Reference, key: str, file: Path) -> str:
+    """The secret; WrongUseError, which has no character of it, when it is not there.
+
+    ``key`` is where the reference stands in ``file``.
+    """
+    if reference.env is not None:
+        found, place = os.environ.get(reference.env), f"the environment variable {reference.env}"
+    elif reference.file is not None:
+        found, place = _content(file.parent / reference.file), f"the file {reference.file}"
+    else:
+        assert reference.command is not None, "the format lets exactly one through"
+        found, place = _output(reference.command), f"the command {reference.command[0]}"
+    if not found:
+        raise WrongUseError(f"{file}: {key}: expected a secret in {place}, got none; put it there")
+    learn([found])
+    return found
+
+
+def _content(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").rstrip("\n")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _output(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_WITHIN_S, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return ""
+    return done.stdout.rstrip("\n") if done.returncode == 0 else ""

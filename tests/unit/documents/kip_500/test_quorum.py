@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate.documents.kip_500.quorum import phase
+from pytest_kmigrate.documents.kip_500.document import phase
 from pytest_kmigrate.model.document import ClusterReader
 from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.judging.planning.plan import plan
-from pytest_kmigrate.judging.planning.shipped_topologies import another_topology
+from pytest_kmigrate.judging.planning.planned import another_topology
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.topology.loading import find, load
 
