@@ -11,7 +11,7 @@ from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 
 from pytest_kmigrate.certificates.scanning import must_hold_no_secret
-from pytest_kmigrate.model.errors import CertificateError, EnvironmentLackError
+from pytest_kmigrate.model.errors import CertificateError, EnvironmentLackError, RunFolderError
 from pytest_kmigrate.recording.reading import digests_of
 from pytest_kmigrate.recording.run_folder import RunFolder, is_derived
 from pytest_kmigrate.recording.sessions import SESSIONS
@@ -35,7 +35,10 @@ class Packed:
 
 
 def pack(root: Path, folders: Sequence[RunFolder], sessions: Sequence[Path], file: Path) -> Packed:
-    """Write the archive of these run folders and files of sessions; WrongUseError if a secret is in any of them."""
+    """Write the archive of these run folders and files of sessions; WrongUseError if a secret is in any of them.
+
+    RunFolderError for a link in a run.
+    """
     partial = file.with_name(f".{file.name}.partial")
     try:
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
@@ -89,7 +92,15 @@ def _members(folders: Sequence[RunFolder], sessions: Sequence[Path]) -> Iterator
     for folder in folders:
         names, _ = digests_of(folder)
         yield folder.manifest
-        yield from (folder.path / name for name in sorted(names) if not is_derived(name))
+        yield from (_plain(folder, name) for name in sorted(names) if not is_derived(name))
+
+
+def _plain(folder: RunFolder, name: str) -> Path:
+    """A file of a run; RunFolderError for a link, by which a file of this machine would get into the evidence."""
+    file = folder.path / name
+    if file.is_symlink():
+        raise RunFolderError(f"{file}: expected a file of the run, got a link to another: run its test again")
+    return file
 
 
 def _must_be_plain(file: Path, members: Iterable[zipfile.ZipInfo]) -> None:

@@ -174,11 +174,11 @@ def write_manifest(folder: RunFolder, *, is_kept: bool = False) -> None:
     """Write ``manifest.json``: a run folder with one is complete, and every change to it shows.
 
     The nodes of a kept cluster go on logging: of each log the manifest then vouches for what there is now, so many
-    bytes, and later ones may follow them.
+    bytes, and later ones may follow them. A link, which a container may have put among its logs, is no file of the run.
     """
     digests, growing = {}, {}
     for file in sorted(folder.path.rglob("*")):
-        if file.is_file() and file != folder.manifest:
+        if file.is_file() and not file.is_symlink() and file != folder.manifest:
             name, content = str(file.relative_to(folder.path)), file.read_bytes()
             digests[name] = hashlib.sha256(content).hexdigest()
             if is_kept and file.is_relative_to(folder.logs):

@@ -1,5 +1,6 @@
 """Files and orders that no vendor made on purpose: each is refused in one sentence."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -14,10 +15,13 @@ import pytest
 from pytest_kmigrate.certificates.bundle import packed
 from pytest_kmigrate.certificates.certifying import evidence_file
 from pytest_kmigrate.certificates.keys import pinned
-from pytest_kmigrate.model.errors import CertificateError, EnvironmentLackError, WrongUseError
+from pytest_kmigrate.model.errors import CertificateError, EnvironmentLackError, RunFolderError, WrongUseError
+from pytest_kmigrate.recording.recorder import write_manifest
+from pytest_kmigrate.recording.run_folder import run_folders
 from tests.unit.certificates.vendors import (
     certified,
     command,
+    noted_anew,
     runs_of,
     sign_anew,
     verified,
@@ -51,6 +55,24 @@ def test_archives_that_pack_does_not_write_are_refused(certificate: Path, added:
     _sign_evidence(certificate)
     with pytest.raises(CertificateError, match=named):
         verified(certificate)
+
+
+def test_a_link_among_the_files_of_a_run_packs_no_file_of_this_machine(tmp_path: Path, runs: Path) -> None:
+    """A container may put one among its logs; a manifest leaves it out, and one that names it is refused."""
+    elsewhere = tmp_path / "elsewhere.log"
+    elsewhere.write_text("a file of this machine\n")
+    run = run_folders(runs)[0]
+    link_there = run.log_folder("broker-7") / "more.log"
+    link_there.parent.mkdir()
+    link_there.symlink_to(elsewhere)
+    write_manifest(run)
+    named = json.loads(run.manifest.read_text())["sha256"]
+    assert not [each for each in named if "broker-7" in each]
+    named["logs/broker-7/more.log"] = hashlib.sha256(elsewhere.read_bytes()).hexdigest()
+    run.manifest.write_text(json.dumps({"sha256": named, "growing": {}}))
+    noted_anew(runs)
+    with pytest.raises(RunFolderError, match=r"logs/broker-7/more.log: expected a file of the run, got a link"):
+        certified(runs, tmp_path / "x.kmcert")
 
 
 def _sign_evidence(out: Path) -> None:
