@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pytest_kmigrate.redaction.forms import has_hint, is_flag, is_sensitive, secrets_of
+from pytest_kmigrate.redaction.forms import HINTS, has_hint, is_flag, is_sensitive, secrets_of
 from pytest_kmigrate.redaction.known import known_replaced
 from pytest_kmigrate.redaction.stand_in import HIDDEN, hashed, nameless, scram_digest
 
@@ -88,10 +88,12 @@ def line_with_secret(text: str, *, is_json: bool = False) -> int | None:
     """
     if is_json and _is_redacted_json(text):
         return None
-    lines = text.splitlines()
-    of_json = (number for number, line in enumerate(lines, 1) if has_hint(line) and not _is_redacted_json(line))
-    of_text = (number for number, line in enumerate(lines, 1) if has_hint(line) and redacted(line) != line)
-    return next(of_json, None) if is_json else next(of_text, None)
+    folded = text.casefold()
+    hints = [each for each in HINTS if each in folded]
+    lines = ((number, line) for number, line in enumerate(text.splitlines(), 1) if has_hint(line, hints))
+    if is_json:
+        return next((number for number, line in lines if not _is_redacted_json(line)), None)
+    return next((number for number, line in lines if redacted(line) != line), None)
 
 
 _SHORTEST = 6
