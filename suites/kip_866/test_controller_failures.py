@@ -252,7 +252,6 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
     verify_clients()
 
 
-@pytest.mark.sample
 @pytest.mark.known_bug("kmigrate-11")
 @pytest.mark.topology(controllers=3)
 @pytest.mark.requirement("K866-ZNODE-controller-epoch-monotonic")

@@ -8,7 +8,6 @@ from pytest_kmigrate.documents.kip_866 import expectations
 FLAG = procedure.MIGRATION_FLAG
 
 
-@pytest.mark.sample
 @pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement(
     "K866-PROC-unbounded-kraft-dual",

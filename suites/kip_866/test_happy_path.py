@@ -85,7 +85,6 @@ def test_a_migration_by_tls_protects_what_it_writes(
 
 
 @pytest.mark.since("3.6.0")  # ZkWriteBehindLag came with it; 3.5 shows nothing here
-@pytest.mark.sample
 @pytest.mark.known_bug("KAFKA-15532")
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-METRIC-ZkWriteBehindLag-active-only")

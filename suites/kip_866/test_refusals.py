@@ -206,7 +206,6 @@ def _expect_ids_refused(cluster, stub, identity, registration, refused, expect):
     )
 
 
-@pytest.mark.sample
 @pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement("K866-CONF-controller-flag-trigger", "K866-FAIL-none-then-flag")
 def test_a_quorum_that_began_without_the_flag_never_migrates(

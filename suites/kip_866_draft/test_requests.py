@@ -5,7 +5,6 @@ import pytest
 from pytest_kmigrate import Phase, moves, procedure, raw_admin
 
 
-@pytest.mark.sample
 @pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
 @pytest.mark.requirement(
     "K866D-RPC-LeaderAndIsr-v7",

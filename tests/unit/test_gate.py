@@ -22,6 +22,8 @@ NOT_SAMPLED = {
     "topology zk1-broker3-controller3-mixed": "a broker of an older release costs 73 s, and is the only thing it adds",
     "topology zk1-broker3-controller3-sasl": "tests/real has the logins, and a migration with tokens costs 110 s",
     "topology zk1-broker3-controller1-tls": "a migration and its way back, 40 s, for one more protocol",
+    "Partition": "tests/real parts nodes from each other, and the test with it waits for 8,000 writes",
+    "migration.await_state": "three samples finalize a migration; the test with it restarts controllers, too",
     "Tamper": "it spoils a cluster; the shortest test with it takes 25 s",
     "triggers.on_znode_change": "what begins with it waits for a known bug for 15 s",
     "crash_points.ABOUT_TO_CLAIM": "a migration of its own, 30 s; long-copy holds a controller in the same way",

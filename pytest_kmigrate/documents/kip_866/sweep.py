@@ -146,7 +146,6 @@ WRITES = (
 
 _OFTEN = frozenset(
     {
-        "at(claim-written)",
         "at(batch-committed)",
         "at(entering-sync-kraft-to-zk)",
         "on-znode(/controller)",
@@ -156,7 +155,7 @@ _OFTEN = frozenset(
         "on-znode(/config/users)",
     }
 )
-"""The places that represent all others, for a run of the suite."""
+"""The places that represent all others, for a run of the suite; of the claim as ZooKeeper sees it, on any provider."""
 
 
 def often(places: Sequence[T]) -> list[T]:
