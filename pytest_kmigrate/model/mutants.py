@@ -10,7 +10,7 @@ class Fate(enum.StrEnum):
     EQUIVALENT = "equivalent"
     REFUSED = "refused by the JVM"
     EXCUSED = "excused"
-    WEAK = "red without a requirement"
+    WEAK = "red by a wait only"
     SURVIVED = "survived"
     NOT_JUDGED = "not judged"
     NOT_LOADED = "not loaded"

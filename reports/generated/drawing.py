@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
@@ -22,6 +23,9 @@ _FOR_THE_LOG = re.compile(
 )
 """What Scala's trait of logging gives a class."""
 
+_NAMED = re.compile(r" for \S+$")
+"""The method, in what PIT says of a value that it returns."""
+
 
 def is_sensible(mutant: GeneratedMutant) -> bool:
     """Whether a mutant changes what Kafka does, and not only what it says of itself."""
@@ -31,6 +35,23 @@ def is_sensible(mutant: GeneratedMutant) -> bool:
 def is_written(method: str) -> bool:
     """Whether somebody wrote a method, named with its descriptor, for something else than people's eyes."""
     return not _MADE_BY_COMPILERS.match(method) and not _FOR_THE_LOG.match(method)
+
+
+def without_copies(mutants: Sequence[GeneratedMutant]) -> list[GeneratedMutant]:
+    """Those of which no earlier one changes the same instruction of the source.
+
+    Compilers copy a function into its callers, with its lines, as Scala's does what handles an error of ZooKeeper.
+    """
+    known, nth = set[tuple[object, ...]](), Counter[tuple[object, ...]]()
+    kept = []
+    for each in mutants:
+        change = (each.class_name, each.line, each.mutator, _NAMED.sub("", each.change))
+        number = nth[*change, each.method]
+        nth[*change, each.method] += 1
+        if (*change, number) not in known:
+            kept.append(each)
+        known.add((*change, number))
+    return kept
 
 
 def drawn(mutants: Sequence[GeneratedMutant], count: int, seed: int) -> list[GeneratedMutant]:

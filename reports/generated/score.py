@@ -39,7 +39,7 @@ from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.recording.mutants import CLASS_FILE, RESULTS, SAMPLE, write_mutant
 from pytest_kmigrate.reports.fates import judged_in
 from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
-from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible
+from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible, without_copies
 from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.files import read_sample, read_trials, write_sample
 from pytest_kmigrate.reports.generated.pages import page
@@ -91,7 +91,7 @@ class Sample:
                 f"Kafka {self.kafka}: expected classes {wanted} to mutate, got none of them; if this Kafka has other "
                 "packages, name them by CLASSES, such as com.acme.kafka.raft.*"
             )
-        chosen = drawn(sensible, self.count, self.seed)
+        chosen = drawn(without_copies(sensible), self.count, self.seed)
         write_sample(file, drawn_by, chosen)
         return chosen
 

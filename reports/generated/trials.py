@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules
+from pytest_kmigrate.checkers.run.steps import steps_completed
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.model.verdict import Outcome
@@ -44,8 +45,8 @@ class Without:
 def trial_of(mutant: str, test: str, judged: Judged, without: Without, seconds: float) -> Trial:
     """What the run in a folder showed.
 
-    Only a verdict that violates a requirement notices a mutant. A test that failed otherwise, as something did not come
-    in the harness's own time, is red without one.
+    Only a verdict that violates a requirement notices a mutant. A step that did not come to its end in the harness's
+    own time is no evidence by itself, as a slow machine makes the same; nor is a test that failed without a violation.
     """
     became = became_of_rules(judged.events)
     if not judged.verdicts:
@@ -54,8 +55,9 @@ def trial_of(mutant: str, test: str, judged: Judged, without: Without, seconds: 
         return Trial(mutant, test, Fate.NOT_LOADED, seconds=seconds)
     violated = [each for each in judged.verdicts if each["outcome"] == Outcome.VIOLATES.name]
     red = [each for each in violated if not each["known_bugs"]]
-    if requirements := sorted({name for each in red for name in _violated(each)} - set(without.requirements)):
-        return Trial(mutant, test, Fate.KILLED, requirements, (), seconds, _observed(red))
+    evident = [each for each in red if each["check"] != steps_completed.name]
+    if requirements := sorted({name for each in evident for name in _violated(each)} - set(without.requirements)):
+        return Trial(mutant, test, Fate.KILLED, requirements, (), seconds, _observed(evident))
     excused = [each for each in violated for bug in each["known_bugs"] if (each["check"], bug) not in without.excused]
     if excused and not red:
         excuses = sorted({str(bug) for each in excused for bug in each["known_bugs"]})

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
-from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible
+from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible, without_copies
 
 
 def mutant(
@@ -51,3 +51,15 @@ def test_what_is_only_said_is_no_defect(method: str, change: str, *, expected: b
 def test_an_id_is_a_name_of_a_folder() -> None:
     """It has class, line, kind and place."""
     assert mutant("org.acme.A$B$", 3).id == "A-B-.13.NegateConditionals.3"
+
+
+def test_an_instruction_that_a_compiler_copies_is_changed_once() -> None:
+    """Two conditions of one line in two methods are two; the line of another class is another one."""
+
+    def at_7(class_name: str, place: int, method: str) -> GeneratedMutant:
+        return GeneratedMutant(class_name, place, method, 7, "NegateConditionalsMutator", "negated conditional", place)
+
+    claim = [at_7("org.acme.A", place, "claim()V") for place in (0, 1)]
+    release = [at_7("org.acme.A", place, "release()V") for place in (2, 3, 4)]
+    other = at_7("org.acme.B", 0, "claim()V")
+    assert without_copies([*claim, *release, other]) == [*claim, release[2], other]

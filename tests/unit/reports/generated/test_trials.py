@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.checkers.run.steps import steps_completed
 from pytest_kmigrate.model.event import Event, EventKind, RuleOutcome
 from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.reports.fates import Judged
@@ -16,10 +17,12 @@ ASKED = Event(2, 2, EventKind.CHECKS, None, {})
 ALL = [LOADED, ELSEWHERE, ASKED]
 
 
-def verdict(*requirements: str, outcome: str = "VIOLATES", known_bugs: Sequence[str] = ()) -> dict[str, Any]:
+def verdict(
+    *requirements: str, outcome: str = "VIOLATES", known_bugs: Sequence[str] = (), check: str = "c"
+) -> dict[str, Any]:
     """One that speaks for these."""
     about = [{"requirement": each, "outcome": outcome} for each in requirements]
-    return {"check": "c", "summary": "s", "outcome": outcome, "known_bugs": list(known_bugs), "about": about}
+    return {"check": check, "summary": "s", "outcome": outcome, "known_bugs": list(known_bugs), "about": about}
 
 
 WITHOUT = Without({"K9"}, {("c", "always-there")})
@@ -37,6 +40,8 @@ GREEN = verdict("K1", outcome="CONFORMS")
         ([verdict("K9")], ALL, Fate.WEAK),
         ([verdict()], ALL, Fate.WEAK),
         ([GREEN], [LOADED], Fate.WEAK),
+        ([GREEN, verdict("K1", check=steps_completed.name)], ALL, Fate.WEAK),
+        ([verdict("K1", check=steps_completed.name), verdict("K2")], ALL, Fate.KILLED),
         ([verdict("K1")], [ELSEWHERE, ASKED], Fate.NOT_LOADED),
         ([verdict("K1")], [ASKED], Fate.NOT_LOADED),
         ([], ALL, Fate.NOT_JUDGED),
@@ -50,6 +55,8 @@ GREEN = verdict("K1", outcome="CONFORMS")
         "red anyway",
         "no requirement",
         "ended early",
+        "a step that took too long",
+        "a step and more",
         "elsewhere",
         "silent",
         "no",
