@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
-from pytest_kmigrate.analysis.schemas.columns import UNKNOWN, shaped
+from pytest_kmigrate.analysis.schemas.columns import UNKNOWN, no_texts, shaped
 from pytest_kmigrate.model.event import PHASE, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
@@ -242,7 +242,7 @@ def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: D
         F.explode("_claimed").alias("requirement"),
         F.lit(Outcome.INCONCLUSIVE.name).alias("outcome"),
         F.lit(Kind.VACUOUS.value).alias("kind"),
-        F.array().cast(schemas.TEXTS).alias("known_bugs"),
+        no_texts().alias("known_bugs"),
         F.lit(None).cast("string").alias("check"),
         F.lit(col=False).alias("standing"),
     ).join(judged, ["folder", "requirement"], "left_anti")
@@ -296,4 +296,4 @@ def _bugs() -> Column:
     violated = F.col("outcome") == Outcome.VIOLATES.name
     is_open = F.bool_or(violated & (F.size("known_bugs") == 0))
     named = F.array_sort(F.array_distinct(F.flatten(F.collect_list(F.when(violated, F.col("known_bugs"))))))
-    return F.when(is_open, F.array().cast(schemas.TEXTS)).otherwise(named)
+    return F.when(is_open, no_texts()).otherwise(named)

@@ -39,6 +39,11 @@ def metrics(samples: DataFrame) -> DataFrame:
     )
 
 
+def metadata_images(images: DataFrame) -> DataFrame:
+    """One row per image that could be read."""
+    return images
+
+
 def executions(staged: DataFrame) -> DataFrame:
     """One row per run and class file: the places of it that any node executed, by JaCoCo's number."""
     places = F.array_sort(F.array_distinct(F.flatten(F.collect_list("executed")))).alias("executed")

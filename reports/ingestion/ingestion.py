@@ -21,9 +21,10 @@ from pytest_kmigrate.reports.ingestion.ledger import (
     steps,
     write_ledger,
 )
+from pytest_kmigrate.reports.ingestion.operations import OPERATIONS_FOLDER
 from pytest_kmigrate.reports.ingestion.reading import RunFiles
 from pytest_kmigrate.reports.ingestion.storage import Storage
-from pytest_kmigrate.reports.ingestion.tables import Begin, TableFolder
+from pytest_kmigrate.reports.ingestion.tables import Begin, Made, TableFolder
 from pytest_kmigrate.reports.ingestion.verification import BadRow, Verified, bad_file, known_by, verified
 
 _NO_RUN_ENDED = (
@@ -32,6 +33,14 @@ _NO_RUN_ENDED = (
 )
 
 _FOLDER = "folder string"
+
+_OBSERVED: tuple[tuple[str, str, Callable[[DataFrame], DataFrame], Callable[[DataFrame], DataFrame]], ...] = (
+    ("metrics", staging.METRICS_FILE, staging.staged_samples, observations.metrics),
+    ("znode_changes", staging.ZNODES_FILE, staging.staged_znodes, observations.znode_changes),
+    ("metadata_images", staging.IMAGES_FOLDER, staging.staged_images, observations.metadata_images),
+    ("executions", staging.EXERCISE_FILE, staging.staged_executions, observations.executions),
+)
+"""Tables of what was observed: where it lies in a run, how that is read, and what the table makes of it."""
 
 _NAMED = 5
 """So many of the folders that are gone are named."""
@@ -92,21 +101,26 @@ def _without_end(runs: Sequence[FoundRun], unended: Collection[str]) -> list[Bad
 def _write_step(step: Step, files: RunFiles, reported: Verified, tables: TableFolder) -> None:
     """Write one batch: the facts of the runs read now, and the rows of absorbed batches that still count."""
 
-    def with_absorbed(name: str, new: DataFrame) -> DataFrame:
-        if not step.absorbed:
-            return new
+    def with_absorbed(name: str, made: Made | None) -> DataFrame:
         earlier = tables.of_batches(name, step.absorbed).where(~F.col("folder").isin(sorted(step.stale)))
-        return new.to(schemas.TABLES[name]).unionByName(earlier)
+        return earlier if made is None else made().to(schemas.TABLES[name]).unionByName(earlier)
 
-    with tables.keeping() as keep, tables.writing(step.batch) as begin:
-        _begin_facts(step, files, reported, keep, lambda name, made: begin(name, lambda: with_absorbed(name, made())))
+    with tables.keeping() as keep, tables.writing(step.batch) as begin_new:
+
+        def begin(name: str, made: Made | None, of: Sequence[str] = ()) -> None:
+            if step.absorbed:
+                begin_new(name, lambda: with_absorbed(name, made))
+            else:
+                begin_new(name, made, of)
+
+        _begin_facts(step, files, reported, keep, begin)
 
 
 def _begin_history(in_phases: DataFrame, of_schedules: DataFrame, begin: Begin) -> None:
     for name, made in (("faults", facts.faults), ("durations", facts.durations), ("figures", observations.figures)):
         begin(name, partial(made, in_phases))
     begin("schedules", lambda: of_schedules)
-    begin("happenings", lambda: chaos.happenings(of_schedules, in_phases))
+    begin("happenings", lambda: chaos.happenings(of_schedules, in_phases), of=("schedules",))
 
 
 def _begin_facts(
@@ -116,7 +130,10 @@ def _begin_facts(
 
     What needs nothing else is begun first: the rest is prepared meanwhile.
     """
-    begin("log_lines", lambda: observations.log_lines(staging.staged_log_lines(files.logs())))
+    has_logs, has_images, has_operations = map(
+        files.has, (staging.LOGS_FOLDER, staging.IMAGES_FOLDER, OPERATIONS_FOLDER)
+    )
+    begin("log_lines", _if(has_logs, lambda: observations.log_lines(staging.staged_log_lines(files.logs()))))
     staged_runs = kept(
         staging.staged_runs(
             files.folders({run.folder: step.ledger[run.folder].digest for run in step.runs}), files.headers()
@@ -127,11 +144,12 @@ def _begin_facts(
     begin("runs", lambda: runs)
     in_phases = facts.phases(staging.good(staged_events).join(runs.select("folder"), "folder", "left_semi"))
     _begin_history(in_phases, kept(chaos.schedules(files.headers(), runs)), begin)
-    begin("metadata_divergences", lambda: observations.metadata_divergences(files.images(), in_phases))
+    differing = _if(has_images, lambda: observations.metadata_divergences(files.images(), in_phases))
+    begin("metadata_divergences", differing)
     endings = facts.endings(runs, staged_events).collect()
     judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))
-    begin("operation_counts", lambda: consistency.operation_counts(judged))
-    begin("checked_classes", lambda: consistency.checked_classes(judged))
+    begin("operation_counts", _if(has_operations, lambda: consistency.operation_counts(judged)))
+    begin("checked_classes", _if(has_operations, lambda: consistency.checked_classes(judged)))
     staged_verdicts = kept(consistency.with_anomaly(staging.staged_verdicts(files.lines(staging.VERDICTS_FILE))))
     verdicts = staging.good(staged_verdicts)
     begin("metadata_differences", lambda: observations.metadata_differences(verdicts))
@@ -157,12 +175,16 @@ def _begin_facts(
 
 def _begin_observations(files: RunFiles, kept: Callable[[DataFrame], DataFrame], begin: Begin) -> list[DataFrame]:
     """Begin the tables of what was observed line by line, and of images; return what was staged for them."""
-    samples = kept(staging.staged_samples(files.lines(staging.METRICS_FILE)))
-    znodes = kept(staging.staged_znodes(files.lines(staging.ZNODES_FILE)))
-    executed = kept(staging.staged_executions(files.lines(staging.EXERCISE_FILE)))
-    images = kept(staging.staged_images(files.images()))
-    begin("metrics", lambda: observations.metrics(staging.good(samples)))
-    begin("znode_changes", lambda: observations.znode_changes(staging.good(znodes)))
-    begin("executions", lambda: observations.executions(staging.good(executed)))
-    begin("metadata_images", lambda: staging.good(images))
-    return [samples, znodes, images, executed]
+    every: list[DataFrame] = []
+    for name, file, stage, table in _OBSERVED:
+        if not files.has(file):
+            begin(name, None)
+            continue
+        staged = kept(stage(files.images() if file == staging.IMAGES_FOLDER else files.lines(file)))
+        begin(name, partial(table, staging.good(staged)))
+        every.append(staged)
+    return every
+
+
+def _if(there: bool, made: Made) -> Made | None:  # reads as a sentence
+    return made if there else None

@@ -57,6 +57,10 @@ class RunFiles:
         self._runs = tuple(runs)
         self._parts = parts
 
+    def has(self, start: str) -> bool:
+        """Whether any run has this file, or any file in this folder."""
+        return any(file.path == start or file.path.startswith(f"{start}/") for run in self._runs for file in run.files)
+
     def folders(self, digests: Mapping[str, str]) -> DataFrame:
         """One row per run folder; ``digests`` are what each is known by."""
         rows = [(run.folder, run.is_complete, run.timeline, digests[run.folder]) for run in self._runs]

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # PySpark's bridge has no types
 from pyspark import SparkConf, SparkContext
@@ -20,6 +19,7 @@ from pyspark.sql import SparkSession
 from pytest_kmigrate.distributions.cache import cache_dir
 from pytest_kmigrate.distributions.java import java_environment, unpacking_in
 from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.reports.ingestion.bridge import remember
 from pytest_kmigrate.reports.ingestion.class_data import with_archive
 
 LOCAL = "local[*]"
@@ -35,6 +35,8 @@ _ALWAYS = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Only ASCII letters are lowered here; at the first one ICU would look at every character there is, for a second.
     "spark.sql.icu.caseMappings.enabled": "false",
+    # Set for some kinds of functions of Python only, and workers of one kind are not those of the other.
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     # A busy machine may take longer than the usual five minutes to send a small table round; that is no failure.
     "spark.sql.broadcastTimeout": "3600",
     # The ledger says what is complete.
@@ -46,6 +48,8 @@ _LOCAL_ONLY = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "3g",
+    # All workers come from a process that has imported what they need: each by itself took a second for that.
+    "spark.python.daemon.module": "pytest_kmigrate.reports.ingestion.workers",
 }
 _WRITES_HERE = {
     # Hadoop starts a process (chmod) for every file that it makes on this machine; so no second one with checksums.
@@ -60,6 +64,9 @@ _SMALL = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Of each query Spark keeps a description for a page that nobody opens.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.debug.maxToStringFields": "1",
     # Looking at a few thousand files is quicker than starting a job that does.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }
@@ -75,16 +82,6 @@ _MUCH_ON_THIS_MACHINE = {
     "spark.sql.shuffle.partitions": "32",
     "spark.driver.memory": "4g",
 }
-_OFTEN_NAMED = {
-    "PythonUtils": ("toSeq",),
-    "PythonSQLUtils": (),
-    "functions": ("col", "lit"),
-    "org.apache.spark.sql.functions": ("col", "lit"),
-    "org.apache.spark.sql.classic.SparkSession": (),
-    "org.apache.spark.sql.expressions.Window": (),
-}
-"""Classes of the JVM that PySpark asks for by these names, and of their members the most frequent ones."""
-
 _SMALL_JVM = (
     "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
     # With one compiler Java keeps 48 MiB for its code, which Spark fills in a minute (s3a, many tables); then it ends.
@@ -185,18 +182,6 @@ def _was_interrupted(error: BaseException) -> bool:
     return earlier is not None and (isinstance(earlier, KeyboardInterrupt) or _was_interrupted(earlier))
 
 
-def _remember(jvm: Any) -> None:
-    """Keep what PySpark looks up by name for every column and every list of them.
-
-    It asks the JVM each time, which for a name without a package searches all of Spark's 300 jars, several times over.
-    """
-    for name, members in _OFTEN_NAMED.items():
-        named = getattr(jvm, name)
-        for member in members:
-            setattr(named, member, getattr(named, member))
-        setattr(jvm, name, named)
-
-
 def _started(chosen: dict[str, str], log: Path) -> SparkSession:
     conf = SparkConf().setAll(list(chosen.items()))
     master = chosen.get("spark.master", "of spark-submit")
@@ -227,7 +212,7 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
         signal.signal(signal.SIGINT, on_ctrl_c)
     server = session.sparkContext._accumulatorServer  # noqa: SLF001  # it prints the stack of each connection that breaks
     server.handle_error = _log_broken  # type: ignore[assignment, method-assign]
-    _remember(launched.jvm)
+    remember(launched.jvm)
     return session
 
 

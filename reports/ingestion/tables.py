@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,14 +33,24 @@ from pytest_kmigrate.reports.ingestion.discovery import Notice
 from pytest_kmigrate.reports.ingestion.ledger import EARLIER, UNFINISHED
 from pytest_kmigrate.reports.ingestion.ledger import FOLDER as LEDGER_FOLDER
 from pytest_kmigrate.reports.ingestion.paths import literal
-from pytest_kmigrate.reports.ingestion.storage import Storage
+from pytest_kmigrate.reports.ingestion.small_tables import few_rows, has_rows, write_rows
+from pytest_kmigrate.reports.ingestion.storage import LocalStorage, Storage
 
 Row = dict[str, object]
 Made = Callable[[], DataFrame]
 """A table that is yet to be computed: Spark looks at every step of it, which takes longer than counting a few runs."""
 
-Begin = Callable[[str, Made], None]
-"""Takes the name of a table and what computes it, and begins to write it."""
+
+class Begin(Protocol):
+    """Begins to write a table."""
+
+    def __call__(self, name: str, made: Made | None, of: Sequence[str] = ()) -> None:
+        """``made`` computes it; None where there is nothing that could be in it.
+
+        Each of its rows is made of rows of every table of ``of``: without any there, nothing is computed.
+        """
+        ...
+
 
 _WRITTEN_AT_ONCE = 3
 """Small tables are all waiting and little work, so a few at a time keep two cores busy."""
@@ -75,6 +86,7 @@ class TableFolder:
         self._is_small = is_small
         self._batches: tuple[int, ...] = ()
         self._begun: dict[str, Future[None]] = {}
+        self._read_already: dict[tuple[str, ...], DataFrame] = {}
 
     def begin(self, batches: Iterable[int]) -> None:
         """From now on the kept facts are those of these batches, and nothing is computed from them yet."""
@@ -93,17 +105,18 @@ class TableFolder:
         there. Who asks for a table that was begun waits for it, so what others are computed from is begun first.
         """
 
-        def write(name: str, made: Made) -> None:
+        def write(name: str, made: Made | None, of: Sequence[str]) -> None:
+            if not all(self._may_have_rows(each, batch) for each in of):
+                made = None
             # The declared schema is what is written: a column that strayed fails here, not at a reader.
-            table = self.in_one_part(made().to(schemas.TABLES[name]))
-            path = _new(name) if batch is None else _batch(name, batch)
-            table.write.mode("overwrite").parquet(f"{self.storage.uri}/{path}")
+            table = None if made is None else made().to(schemas.TABLES[name])
+            self._write(name, table, _new(name) if batch is None else _batch(name, batch))
             done(name)
 
-        def begin(name: str, made: Made) -> None:
+        def begin(name: str, made: Made | None, of: Sequence[str] = ()) -> None:
             # Anew for each: threads with one target share its local properties, in which Spark sends settings to tasks.
             target = inheritable_thread_target(self.spark)(write)
-            self._begun[name] = pool.submit(target, name, made)
+            self._begun[name] = pool.submit(target, name, made, of)
 
         with ThreadPoolExecutor(_WRITTEN_AT_ONCE) as pool:
             try:
@@ -131,7 +144,11 @@ class TableFolder:
         held: list[DataFrame] = []
 
         def keep(frame: DataFrame) -> DataFrame:
-            held.append(self.in_one_part(frame).cache())
+            if self._is_small:
+                # Rows as they are: for columns of its own a cache compiles code for each frame. Spark removes them when
+                # nothing refers to them any more.
+                return self.in_one_part(frame).localCheckpoint(eager=False)
+            held.append(frame.cache())
             return held[-1]
 
         try:
@@ -146,9 +163,12 @@ class TableFolder:
 
     def __getitem__(self, name: str) -> DataFrame:
         """A table that was written, or will be in a moment."""
+        self._awaited(name)
+        return self._read(name, self._folders(name))
+
+    def _awaited(self, name: str) -> None:
         if name in self._begun:
             self._begun[name].result()
-        return self._read(name, self._folders(name))
 
     def in_one_part(self, frame: DataFrame) -> DataFrame:
         """While the data is small, one partition: one file per table, and no shuffle anywhere."""
@@ -173,11 +193,36 @@ class TableFolder:
         """The rows of every table that a page is made of, as just written."""
         return {name: self._rows(name) for name in schemas.TABLES if name not in _UNSHOWN}
 
+    def _write(self, name: str, table: DataFrame | None, path: str) -> None:
+        """Write a table; without one it has no rows."""
+        schema = schemas.TABLES[name]
+        if isinstance(self.storage, LocalStorage) and (table is None or self._is_small):
+            write_rows(self.storage, path, None if table is None else table.toArrow(), schema)
+        else:
+            table = self.spark.createDataFrame([], schema) if table is None else self.in_one_part(table)
+            table.write.mode("overwrite").parquet(f"{self.storage.uri}/{path}")
+
+    def _may_have_rows(self, name: str, batch: int | None) -> bool:
+        """Whether a table, or its part of a batch, has any, as far as that can be known without a job."""
+        self._awaited(name)
+        folders = self._folders(name) if batch is None else [_batch(name, batch)]
+        return not isinstance(self.storage, LocalStorage) or has_rows(self.storage, folders)
+
     def _read(self, name: str, paths: list[str]) -> DataFrame:
-        if not paths:
-            return self.spark.createDataFrame([], schemas.TABLES[name])
-        stored = self.spark.read.schema(schemas.TABLES[name])
-        return self.in_one_part(stored.parquet(*[literal(f"{self.storage.uri}/{path}") for path in paths]))
+        key = (name, *paths)
+        if key not in self._read_already:
+            self._read_already[key] = self.in_one_part(self._frame(name, paths))
+        return self._read_already[key]
+
+    def _frame(self, name: str, paths: list[str]) -> DataFrame:
+        schema = schemas.TABLES[name]
+        if isinstance(self.storage, LocalStorage):
+            rows = few_rows(self.storage, paths, schema)
+            if rows is not None:
+                return self.spark.createDataFrame(rows, schema)
+        elif not paths:
+            return self.spark.createDataFrame([], schema)
+        return self.spark.read.schema(schema).parquet(*[literal(f"{self.storage.uri}/{path}") for path in paths])
 
     def _rows(self, name: str) -> list[Row]:
         parts = [f"{folder}/{part}" for folder in self._folders(name) for part in self.storage.names(folder)]
@@ -239,42 +284,55 @@ def write_marts(tables: TableFolder, code_lines: DataFrame, mutants: DataFrame, 
     with tables.keeping() as keep, tables.writing(done=lambda _: done(tables.share_there())) as begin:
         begin("code_lines", lambda: code_lines)
         begin("mutation", lambda: mutants)
-        begin("exercised", lambda: exercise.exercised(tables["code_lines"], tables["executions"], attempts))
+        begin(
+            "exercised",
+            lambda: exercise.exercised(tables["code_lines"], tables["executions"], attempts),
+            of=("code_lines",),
+        )
         messages = keep(clusters.normalised(clusters.failure_messages(verdicts, attempts)))
         begin("failure_members", lambda: clusters.failure_members(messages))
-        begin("log_forms", lambda: logs.log_forms(log_lines, attempts))
+        begin("log_forms", lambda: logs.log_forms(log_lines, attempts), of=("log_lines",))
         begin("requirement_flakiness", lambda: flakiness.flakiness(per_requirement, cell))
         begin("flakiness", lambda: flakiness.flakiness(of_tests))
         begin("trends", lambda: trends.trends(durations, verdicts, faults, tables["metrics"], attempts))
         begin("causes", lambda: causes.causes(held, faults, verdicts, tables["failure_members"]))
-        begin("log_signs", lambda: logs.log_signs(log_lines, tables["log_forms"], held, tables["failure_members"]))
-        begin("log_templates", lambda: logs.log_templates(log_lines, tables["log_forms"], attempts))
-        begin("failure_clusters", lambda: clusters.failure_clusters(tables["failure_members"], attempts))
+        begin(
+            "log_signs",
+            lambda: logs.log_signs(log_lines, tables["log_forms"], held, tables["failure_members"]),
+            of=("log_forms",),
+        )
+        begin("log_templates", lambda: logs.log_templates(log_lines, tables["log_forms"], attempts), of=("log_forms",))
+        begin(
+            "failure_clusters",
+            lambda: clusters.failure_clusters(tables["failure_members"], attempts),
+            of=("failure_members",),
+        )
         begin("change_points", lambda: flakiness.change_points(of_tests))
         begin("requirement_changes", lambda: flakiness.change_points(per_requirement, cell))
-        begin("trend_changes", lambda: trends.trend_changes(tables["trends"]))
+        begin("trend_changes", lambda: trends.trend_changes(tables["trends"]), of=("trends",))
         begin("cells", lambda: marts.cells(chaos.besides_schedules(counted, drawn), tables["requirement_flakiness"]))
         begin("tests", lambda: marts.tests(nights.excused(of_tests), tables["flakiness"]))
         begin("requirements", lambda: marts.requirements(counted, tables["requirement_flakiness"]))
         begin("requirement_outcomes", lambda: marts.requirement_outcomes(counted))
-        begin("fault_effects", lambda: marts.fault_effects(faults, attempts))
+        begin("fault_effects", lambda: marts.fault_effects(faults, attempts), of=("faults",))
         begin("bugs", lambda: marts.bugs(verdicts, attempts))
         begin("consistency", lambda: marts.consistency(verdicts, attempts))
         begin("consistency_facts", lambda: marts.consistency_facts(verdicts, attempts))
-        begin("duration_statistics", lambda: marts.duration_statistics(durations, attempts))
+        begin("duration_statistics", lambda: marts.duration_statistics(durations, attempts), of=("durations",))
         begin(
             "exercised_classes",
             lambda: exercise.exercised_classes(
                 tables["exercised"], tables["code_lines"], tables["executions"], attempts
             ),
+            of=("exercised",),
         )
-        begin("mutation_scores", lambda: mutation.mutation_scores(tables["mutation"]))
-        begin("mutation_requirements", lambda: mutation.mutation_requirements(tables["mutation"]))
-        begin("chaos_cells", lambda: chaos.chaos_cells(happenings, drawn, attempts))
-        begin("chaos_pairs", lambda: chaos.chaos_pairs(happenings, drawn, attempts))
-        begin("chaos_nights", lambda: chaos.chaos_nights(drawn, attempts))
-        begin("shrinks", lambda: chaos.shrinks(drawn, attempts, verdicts))
-        begin("growth", lambda: marts.growth(tables["figures"], attempts))
+        begin("mutation_scores", lambda: mutation.mutation_scores(tables["mutation"]), of=("mutation",))
+        begin("mutation_requirements", lambda: mutation.mutation_requirements(tables["mutation"]), of=("mutation",))
+        begin("chaos_cells", lambda: chaos.chaos_cells(happenings, drawn, attempts), of=("happenings",))
+        begin("chaos_pairs", lambda: chaos.chaos_pairs(happenings, drawn, attempts), of=("happenings",))
+        begin("chaos_nights", lambda: chaos.chaos_nights(drawn, attempts), of=("schedules",))
+        begin("shrinks", lambda: chaos.shrinks(drawn, attempts, verdicts), of=("schedules",))
+        begin("growth", lambda: marts.growth(tables["figures"], attempts), of=("figures",))
 
 
 def _new(name: str) -> str:

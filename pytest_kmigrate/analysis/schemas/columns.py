@@ -38,8 +38,17 @@ def struct(**columns: DataType) -> StructType:
     return StructType([StructField(name, kind) for name, kind in columns.items()])
 
 
+def no_texts() -> Column:
+    """An empty list of texts."""
+    return F.array().cast(TEXTS.simpleString())
+
+
 def shaped(rows: DataFrame, schema: StructType, values: Mapping[str, Column]) -> DataFrame:
     """The rows as rows of a table: each column from ``values``, else the one of its name that they have already."""
+    # A type as text: given as an object, PySpark looks for the session that reads it, in ten calls to the JVM.
     return rows.select(
-        *[values.get(each.name, F.col(each.name)).cast(each.dataType).alias(each.name) for each in schema]
+        *[
+            values.get(each.name, F.col(each.name)).cast(each.dataType.simpleString()).alias(each.name)
+            for each in schema
+        ]
     )

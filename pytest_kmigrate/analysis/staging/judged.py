@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.analysis.schemas.columns import no_texts
 from pytest_kmigrate.analysis.staging.reading import blank, first_of, missing, parsed, unknown, unreadable
 from pytest_kmigrate.model.event import OLDER_STATES, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
@@ -75,7 +76,7 @@ def staged_runs(
         F.coalesce("provider", F.lit("unknown")).alias("provider"),
         _distribution().alias("kafka"),
         "topology",
-        F.coalesce("requirements", F.array().cast(schemas.TEXTS)).alias("requirements"),
+        F.coalesce("requirements", no_texts()).alias("requirements"),
         F.when(~clock_was_wrong, started_at).alias("started_at"),
         F.col("extra.commit").alias("commit"),
         F.coalesce("reproduce", F.col("extra.reproduce")).alias("reproduce"),
@@ -135,7 +136,7 @@ def staged_verdicts(lines: DataFrame) -> DataFrame:
             unknown("kind", kinds),
         ).alias("reason"),
         *[name for name in schemas.VERDICT_JSON.names if name not in (*_LISTS, "standing")],
-        *[F.coalesce(name, F.array().cast(schemas.TEXTS)).alias(name) for name in _LISTS],
+        *[F.coalesce(name, no_texts()).alias(name) for name in _LISTS],
         F.coalesce("standing", F.lit(col=False)).alias("standing"),
         _counts().alias("counts"),
     )
