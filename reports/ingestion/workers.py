@@ -4,6 +4,8 @@ By default each worker imports NumPy, pandas, Arrow and what its first function 
 time. Run by Spark: ``python -m`` this module.
 """
 
+import gc
+
 import pyarrow as pa
 from pyspark import daemon, worker  # noqa: F401  # what the forks run
 
@@ -22,4 +24,6 @@ from pytest_kmigrate.analysis.consistency import tables  # noqa: F401
 pa.array([0])
 
 if __name__ == "__main__":
+    # What is not looked through for garbage is not copied by a fork either.
+    gc.freeze()
     daemon.manager()

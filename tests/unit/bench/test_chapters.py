@@ -7,6 +7,7 @@ from tests.bench import containers, many_runs
 from tests.bench.__main__ import main
 from tests.bench.chapter import Chapter
 from tests.bench.consistency import compared, limits_of
+from tests.bench.measuring import Cost
 from tests.bench.timings import Timings
 
 
@@ -49,13 +50,23 @@ def test_cost_that_grows_is_a_target_missed() -> None:
 
 
 def test_three_runs_and_ten_thousand_have_targets() -> None:
-    """25 s for three; five minutes and 8 GiB for ten thousand; what lies between is reported without a target."""
-    reported = {"whole": 301.0, "spark_start": 30.1, "peak_gib": 8.5}
+    """10 s for three, 18 for three hundred; three minutes and 8 GiB for ten thousand."""
+    reported = {"whole": 181.0, "spark_start": 30.1, "peak_gib": 8.5}
 
     missed = {
         count: sum(not each.is_met for each in many_runs.limits_of(count, reported)) for count in (3, 300, 10_000)
     }
-    assert missed == {3: 1, 300: 0, 10_000: 2}
+    assert missed == {3: 1, 300: 1, 10_000: 2}
+
+
+def test_an_analysis_is_held_against_a_bare_session_of_the_same_round() -> None:
+    """A machine that is slow for one round is slow for both: the median of the ratios, not the ratio of medians."""
+    ours = [{"whole": whole, "cpu": 20.0} for whole in (9.0, 40.0, 17.0)]
+    bare = [Cost(seconds, 10.0, 0.5, 0, "") for seconds in (5.0, 20.0, 10.0)]
+
+    beside, cpu, _ = many_runs.beside_bare(ours, bare)
+    assert (beside.value, beside.is_met) == (1.8, True)
+    assert (cpu.value, cpu.has_target) == (2.0, False)
 
 
 def test_a_chapter_is_markdown_and_tells_what_was_not_measured() -> None:
