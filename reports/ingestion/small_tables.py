@@ -14,8 +14,8 @@ from pyspark.sql.types import StructType
 
 from pytest_kmigrate.reports.ingestion.storage import LocalStorage
 
-MOST_BYTES = 128 * 1024
-"""Of the files of a table that is given as rows: these travel with every task that needs them."""
+MOST_ROWS, MOST_BYTES = 2_000, 256 * 1024
+"""Of a table that is given as rows, and of its files: the rows are part of every plan and travel with every task."""
 
 _FILE = "part-00000.parquet"
 
@@ -29,6 +29,8 @@ def few_rows(storage: LocalStorage, folders: Sequence[str], schema: StructType) 
     """All rows of a table that lies in these folders; None if they are many."""
     parts = _parts(storage, folders)
     if sum(storage.place(part).stat().st_size for part in parts) > MOST_BYTES:
+        return None
+    if sum(pq.read_metadata(storage.place(part)).num_rows for part in parts) > MOST_ROWS:
         return None
     typed = _typed(schema)
     read = [pq.read_table(io.BytesIO(content)) for content in storage.contents(parts).values()]

@@ -51,10 +51,11 @@ def test_one_part_with_rows_is_enough(tmp_path: Path) -> None:
     assert has_rows(storage, ["one", "two"])
 
 
-def test_many_rows_are_left_to_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They would travel with every task."""
+@pytest.mark.parametrize("most", ["MOST_ROWS", "MOST_BYTES"])
+def test_many_rows_are_left_to_spark(most: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would travel with every task; many that are alike take few bytes of a file."""
     storage = LocalStorage(tmp_path)
-    write_rows(storage, "runs", _rows("a"), _SCHEMA)
-    monkeypatch.setattr(small_tables, "MOST_BYTES", 1)
+    write_rows(storage, "runs", _rows("a", "b"), _SCHEMA)
+    monkeypatch.setattr(small_tables, most, 1)
 
     assert few_rows(storage, ["runs"], _SCHEMA) is None
