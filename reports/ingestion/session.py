@@ -64,7 +64,7 @@ _SMALL = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Of each query Spark keeps a description for a page that nobody opens.
+    # Of each query Spark keeps a description for its own page, which is off.
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.debug.maxToStringFields": "1",
     # Looking at a few thousand files is quicker than starting a job that does.

@@ -284,11 +284,7 @@ def write_marts(tables: TableFolder, code_lines: DataFrame, mutants: DataFrame, 
     with tables.keeping() as keep, tables.writing(done=lambda _: done(tables.share_there())) as begin:
         begin("code_lines", lambda: code_lines)
         begin("mutation", lambda: mutants)
-        begin(
-            "exercised",
-            lambda: exercise.exercised(tables["code_lines"], tables["executions"], attempts),
-            of=("code_lines",),
-        )
+        _begin_code(tables, attempts, begin)
         messages = keep(clusters.normalised(clusters.failure_messages(verdicts, attempts)))
         begin("failure_members", lambda: clusters.failure_members(messages))
         begin("log_forms", lambda: logs.log_forms(log_lines, attempts), of=("log_lines",))
@@ -319,20 +315,34 @@ def write_marts(tables: TableFolder, code_lines: DataFrame, mutants: DataFrame, 
         begin("consistency", lambda: marts.consistency(verdicts, attempts))
         begin("consistency_facts", lambda: marts.consistency_facts(verdicts, attempts))
         begin("duration_statistics", lambda: marts.duration_statistics(durations, attempts), of=("durations",))
-        begin(
-            "exercised_classes",
-            lambda: exercise.exercised_classes(
-                tables["exercised"], tables["code_lines"], tables["executions"], attempts
-            ),
-            of=("exercised",),
-        )
-        begin("mutation_scores", lambda: mutation.mutation_scores(tables["mutation"]), of=("mutation",))
-        begin("mutation_requirements", lambda: mutation.mutation_requirements(tables["mutation"]), of=("mutation",))
-        begin("chaos_cells", lambda: chaos.chaos_cells(happenings, drawn, attempts), of=("happenings",))
-        begin("chaos_pairs", lambda: chaos.chaos_pairs(happenings, drawn, attempts), of=("happenings",))
-        begin("chaos_nights", lambda: chaos.chaos_nights(drawn, attempts), of=("schedules",))
-        begin("shrinks", lambda: chaos.shrinks(drawn, attempts, verdicts), of=("schedules",))
+        _begin_chaos(happenings, drawn, attempts, verdicts, begin)
         begin("growth", lambda: marts.growth(tables["figures"], attempts), of=("figures",))
+
+
+def _begin_code(tables: TableFolder, attempts: DataFrame, begin: Begin) -> None:
+    """What was executed of Kafka's code, and which of its mutants were noticed."""
+    begin(
+        "exercised",
+        lambda: exercise.exercised(tables["code_lines"], tables["executions"], attempts),
+        of=("code_lines",),
+    )
+    begin(
+        "exercised_classes",
+        lambda: exercise.exercised_classes(tables["exercised"], tables["code_lines"], tables["executions"], attempts),
+        of=("exercised",),
+    )
+    begin("mutation_scores", lambda: mutation.mutation_scores(tables["mutation"]), of=("mutation",))
+    begin("mutation_requirements", lambda: mutation.mutation_requirements(tables["mutation"]), of=("mutation",))
+
+
+def _begin_chaos(
+    happenings: DataFrame, drawn: DataFrame, attempts: DataFrame, verdicts: DataFrame, begin: Begin
+) -> None:
+    """What nights of schedules came to."""
+    begin("chaos_cells", lambda: chaos.chaos_cells(happenings, drawn, attempts), of=("happenings",))
+    begin("chaos_pairs", lambda: chaos.chaos_pairs(happenings, drawn, attempts), of=("happenings",))
+    begin("chaos_nights", lambda: chaos.chaos_nights(drawn, attempts), of=("schedules",))
+    begin("shrinks", lambda: chaos.shrinks(drawn, attempts, verdicts), of=("schedules",))
 
 
 def _new(name: str) -> str:
