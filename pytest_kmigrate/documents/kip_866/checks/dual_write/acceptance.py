@@ -46,7 +46,8 @@ def metadata_changes_stay_accepted(history: History) -> Verdict:
 
     Violated where a family was accepted before HYBRID and every change of it is refused from then on, under no fault:
     twice, or once by an error that the whole family gets. A family that was tried too seldom is named, and makes the
-    check INCONCLUSIVE. Changes without an answer are ignored.
+    check INCONCLUSIVE. Changes without an answer are ignored, and so is what was refused as the thing itself is not
+    there, where an earlier change of it had no answer.
     Source: K866-DW-full-parity, and the requirement of each family.
     """
     since_ns = next((event.at_ns for event in history.states(PHASE) if _is_copied(event)), None)
@@ -80,7 +81,7 @@ def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Ver
     rows = ByRequirement(_ALL_ADMIN)
     tried = defaultdict[str, list[_Change]](list)
     for event in history.of(MetadataChanged):
-        if _is_asked_of_zookeeper_brokers(history, event):
+        if _is_asked_of_zookeeper_brokers(history, event) and not _may_lack_its_thing(history, event):
             tried[event.what.change].append(event)
     off = {kind for kind, of in tried.items() if _is_switched_off(history, kind, of)}
     for kind, of in sorted(tried.items()):
@@ -117,8 +118,22 @@ def _is_switched_off(history: History, kind: str, of: list[_Change]) -> bool:
 
 
 def _is_no_accident(of: list[_Change]) -> bool:
-    """Whether so many changes failed, or by such an error, that another one would fail, too."""
-    return len(of) >= _FEWEST or _error(of[0]) in _OF_THE_FAMILY
+    """Whether changes of so many things failed, or by such an error, that another one would fail, too."""
+    things = {_thing(each) if _error(each) in _OF_ONE_THING else str(each.seq) for each in of}
+    return len(things) >= _FEWEST or _error(of[0]) in _OF_THE_FAMILY
+
+
+def _may_lack_its_thing(history: History, event: _Change) -> bool:
+    """Whether a change was refused as its thing is not there, and an earlier one that may have made it had no answer."""
+    if _error(event) not in _OF_ONE_THING:
+        return False
+    earlier = (each for each in history.of(MetadataChanged) if each.seq < event.seq)
+    return any(_thing(each) == _thing(event) and not _is_answered(each) for each in earlier)
+
+
+def _thing(event: _Change) -> str:
+    """What a change is about: a topic's name is the subject of its creation, and a part of that of its configs."""
+    return event.what.subject.removeprefix("topic:")
 
 
 def _tried(history: History, since_ns: int) -> dict[str, list[_Change]]:
@@ -131,6 +146,10 @@ def _tried(history: History, since_ns: int) -> dict[str, list[_Change]]:
             for family in before & families_of(event):
                 tried[family].append(event)
     return {family: of for family, of in tried.items() if not (len(of) == 1 and _error(of[0]) in _OF_ONE_THING)}
+
+
+def _is_answered(event: _Change) -> bool:
+    return _is_ok(event) or has_failed(event)
 
 
 def _error(event: _Change) -> str:
@@ -148,8 +167,9 @@ def _is_ok(event: _Change) -> bool:
 
 def _is_of_quiet_time(history: History, event: _Change, since_ns: int) -> bool:
     """Whether a change was answered that began after the copy and met no fault."""
-    is_answered = _is_ok(event) or has_failed(event)
-    return is_answered and began_ns(event) >= since_ns and not faults_during(history, began_ns(event), event.at_ns)
+    is_late = _is_answered(event) and began_ns(event) >= since_ns
+    is_quiet = is_late and not faults_during(history, began_ns(event), event.at_ns)
+    return is_quiet and not _may_lack_its_thing(history, event)
 
 
 def _refusal(history: History, what: str, refused: list[_Change], how: str) -> Violation:

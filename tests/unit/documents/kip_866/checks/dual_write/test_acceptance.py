@@ -70,6 +70,32 @@ def test_single_refusals_are_none_of_a_family(after: list[Event]) -> None:
     assert verdict.outcome is Outcome.CONFORMS
 
 
+def configured(at_ms: int, topic: str, outcome: str, error: str = "") -> Event:
+    """A change of a topic's configs."""
+    return change(at_ms, "alter-config", f"topic:{topic}", outcome, error=error, wanted={"retention.ms": "1"})
+
+
+ABSENT = "UNKNOWN_TOPIC_OR_PARTITION"
+CONFIGURED = configured(1_200, "a", "ok")
+
+
+@pytest.mark.parametrize("made", ["indefinite", "ok"])
+def test_what_may_never_have_been_made_cannot_be_changed(made: str) -> None:
+    """Undecided: its creation had no answer. Violating beside it: two topics that were made are unknown, as none is."""
+    topics = [change(5_500 + 10 * each, "create-topic", f"new-{each}", made) for each in (1, 2)]
+    after = [configured(6_000 + 10 * each, f"new-{each}", "failed", ABSENT) for each in (1, 2)]
+    events = [*BEFORE, CONFIGURED, HYBRID, *topics, *after]
+    outcome = metadata_changes_stay_accepted.judge(history(events=events)).outcome
+    assert outcome is (Outcome.VIOLATES if made == "ok" else Outcome.NOT_APPLICABLE)
+
+
+def test_one_thing_that_is_not_there_is_an_accident_however_often_it_is_asked_for() -> None:
+    """Undecided: both changes are of one topic, which something else may have deleted."""
+    after = [configured(at_ms, "a", "failed", ABSENT) for at_ms in (6_000, 6_500)]
+    verdict = metadata_changes_stay_accepted.judge(history(events=[*BEFORE, CONFIGURED, HYBRID, *after]))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
 def test_refusals_under_a_fault_prove_nothing() -> None:
     """Not applicable: who is cut off may refuse; nor what had no answer, nor what was never accepted."""
     cut = fault(5_500, "cut")
