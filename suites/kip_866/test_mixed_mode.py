@@ -35,6 +35,13 @@ def test_a_mixed_cluster_goes_on_through_restarts_and_failovers(
         )
 
     expect(
+        "how many ids brokers give to new producers",
+        lambda: len(new_producer_ids()),
+        equals=len(before),
+        kind=Kind.LIVENESS,
+        requirements=["K866-FWD-producer-ids"],
+    )
+    expect(
         "producer ids that were given to two producers",
         lambda: sorted(set(before) & set(new_producer_ids())),
         equals=[],

@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Iterable
+from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
-from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in, writes_to
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
 from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
 from pytest_kmigrate.checkers.metadata.wrong import Wrong
@@ -15,7 +16,7 @@ from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
-from pytest_kmigrate.model.history import History, Transaction
+from pytest_kmigrate.model.history import History, Transaction, ZnodeChange
 
 _OF_ONE_ZNODE = ("topics", "configs", "quotas", "scram")
 _BEHIND_NS = 3_000_000_000
@@ -29,11 +30,12 @@ _SYNC_NS = 60_000_000_000
 
 
 def unwritten(history: History) -> list[Window]:
-    """Each time in which ZooKeeper was not written: from a write of ``/migration`` until shortly before the next.
+    """Each time in which ZooKeeper was not written: from a raise of ``/migration``'s offset to shortly before the next.
 
-    What was changed long before, or is followed by a write, is in ZooKeeper.
+    What was changed long before, or is followed by a raise, is in ZooKeeper. A write that leaves the offset ends
+    nothing: each batch of a full sync makes one, also of a sync that fails and begins again.
     """
-    written_ns = [each.at_ns for each in history.znodes if each.path == MIGRATION and each.data]
+    written_ns = [each.at_ns for each in _raises(history)]
     until_ns = [*(at_ns - _BEHIND_NS for at_ns in written_ns[1:]), sys.maxsize]
     before_ns = [0, *written_ns]
     all_three = zip(before_ns, written_ns, until_ns, strict=False)
@@ -42,6 +44,13 @@ def unwritten(history: History) -> list[Window]:
         for before, at_ns, to_ns in all_three
         if to_ns > at_ns
     ]
+
+
+def _raises(history: History) -> list[ZnodeChange]:
+    """The writes of ``/migration`` by which its offset became another one."""
+    written = [each for each in history.znodes if each.path == MIGRATION and each.data]
+    offsets = ["", *(held_in(each).get("kraft_metadata_offset") for each in written)]
+    return [each for each, (former, offset) in zip(written, pairwise(offsets), strict=True) if offset != former]
 
 
 def _made_ns(history: History, before_ns: int, written_ns: int) -> int:

@@ -124,7 +124,7 @@ def _is_no_accident(of: list[_Change]) -> bool:
 
 
 def _may_lack_its_thing(history: History, event: _Change) -> bool:
-    """Whether a change was refused as its thing is not there, and an earlier one that may have made it had no answer."""
+    """Whether a change was refused as its thing is not there, and an earlier change of that thing had no answer."""
     if _error(event) not in _OF_ONE_THING:
         return False
     earlier = (each for each in history.of(MetadataChanged) if each.seq < event.seq)

@@ -52,6 +52,15 @@ def test_what_no_write_follows_soon_is_not_written(at_ms: int, faults: list[Even
     assert any(each.from_ns <= at_ms * MS <= each.to_ns for each in windows) is is_unwritten
 
 
+@pytest.mark.parametrize(("step", "is_unwritten"), [(0, True), (1, False)], ids=["left as it was", "raised"])
+def test_a_write_that_leaves_the_offset_ends_nothing(step: int, *, is_unwritten: bool) -> None:
+    """Each batch of a full sync that fails and begins again makes one; a raise follows what ZooKeeper has."""
+    held = [{"kraft_metadata_offset": 10_000 + step * each, "kraft_controller_id": 3001} for each in range(11)]
+    batches = [znode(20_000 + 1_000 * at, "/migration", json.dumps(each)) for at, each in enumerate(held, start=1)]
+    windows = unwritten(history(znodes=[written(10_000), *batches, written(60_000)]))
+    assert any(each.from_ns <= 22_000 * MS <= each.to_ns for each in windows) is is_unwritten
+
+
 def test_a_run_in_which_nothing_was_written_has_no_such_time() -> None:
     """Nobody knows what was there then."""
     assert unwritten(history()) == []
