@@ -157,7 +157,7 @@ def _row_cells(requirement: str, statement: str | None, compared: Sequence[Colum
 def _cell(row: Row | None) -> Cell:
     if row is None:
         return Cell(chip("NOT_APPLICABLE", "not in it"))
-    known = ", ".join([*row.deviations, *row.known_bugs])
+    known = ", ".join(row.known)
     described = f"{chip(row.strict)} {text(_counted(row))}{f' as {text(known)}' if known else ''}"
     return Cell(described + (folded("why", text(row.reason)) if row.reason else ""), sort=row.strict)
 
@@ -167,13 +167,13 @@ def _counted(row: Row) -> str:
 
 
 def _stated(row: Row | None) -> tuple[str, ...]:
-    return () if row is None else (row.strict, *row.deviations, *row.known_bugs)
+    return () if row is None else (row.strict, *row.known)
 
 
 def _described(row: Row | None) -> str:
     if row is None:
         return "not in it"
-    known = ", ".join([*row.deviations, *row.known_bugs])
+    known = ", ".join(row.known)
     return f"{row.strict}, {_counted(row)}" + (f", as {known}" if known else "")
 
 

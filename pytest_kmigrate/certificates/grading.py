@@ -73,7 +73,7 @@ def is_red(run: RunEvidence, core: Iterable[str]) -> bool:
 
 def defects_of(rows: Iterable[Row], evidence: Evidence) -> list[str]:
     """Known defects that the core part met, or a check of SAFETY that no requirement has."""
-    met = {each for row in rows if row.part == "core" and row.word is Word.DEFECT for each in row.known_bugs}
+    met = {each for row in rows if row.part == "core" and row.word is Word.DEFECT for each in row.known}
     met |= {each for run in evidence.runs if not run.is_void for each in run.known}
     return sorted(each for each in met if grade_of(each) is Word.DEFECT)
 

@@ -96,6 +96,11 @@ class Row(Model):
     reason: str
     """Why it does not conform; empty if it does, by both baselines."""
 
+    @property
+    def known(self) -> list[str]:
+        """All that Apache Kafka is known for and that was seen: a defect may be listed as a deviation, too."""
+        return [*self.deviations, *self.known_bugs]
+
 
 class PartResult(Model):
     """The MUST rows (core), or all others (extended)."""

@@ -112,7 +112,7 @@ def summary_of(statement: Statement, status: ExitStatus, open_: Sequence[str] = 
 
 def _defect(known: str, claims: Claims) -> Defect:
     bug = find_bug(known)
-    rows = [row.id for row in claims.rows if row.part == "core" and known in row.known_bugs]
+    rows = [row.id for row in claims.rows if row.part == "core" and known in row.known]
     return Defect(id=known, title=bug.consequence if bug else "", requirements=rows)
 
 

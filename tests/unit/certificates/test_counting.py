@@ -10,7 +10,7 @@ from pytest_kmigrate.certificates import counting
 from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.counting import bound, rows_of
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence
-from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, CONFORMS, DOES_NOT, overall, parts_of
+from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, CONFORMS, DOES_NOT, defects_of, overall, parts_of
 from pytest_kmigrate.certificates.statement import Counts, Red, Row
 from pytest_kmigrate.checkers.tally import Word
 from pytest_kmigrate.judging.outcomes import RowOutcome
@@ -70,6 +70,14 @@ def test_violations_of_safety_count_without_a_requirement(violations: int, defec
     core, _ = parts_of([row(Word.CONFORMS)])
     red = Red(run="r", test="t", check="one_metadata_log", kind="SAFETY", summary="two logs differ")
     assert overall(core, [red] * violations, defects) == grade
+
+
+@pytest.mark.parametrize("listed", ["deviations", "known_bugs"])
+def test_a_defect_is_named_wherever_it_is_listed(listed: str) -> None:
+    """A defect that breaks the document is listed with its deviations; a departure beside it is none."""
+    known = ["negative-time-of-snapshots", "offset-written-after-its-batch"]
+    met = row(Word.DEFECT).model_copy(update={listed: known})
+    assert defects_of([met], Evidence([], [], "3.9.1", "")) == ["negative-time-of-snapshots"]
 
 
 @pytest.mark.parametrize(("offered", "outcome"), [(["kill", "start"], "NOT_APPLICABLE"), (["links"], "INCONCLUSIVE")])
