@@ -34,7 +34,8 @@ def few_rows(storage: LocalStorage, folders: Sequence[str], schema: StructType) 
         return None
     typed = _typed(schema)
     read = [pq.read_table(io.BytesIO(content)) for content in storage.contents(parts).values()]
-    return pa.concat_tables([typed.empty_table(), *[each.cast(typed) for each in read]])
+    # In one piece: Spark takes a piece without rows, such as a file of a part that had none, for the end of all.
+    return pa.concat_tables([typed.empty_table(), *[each.cast(typed) for each in read]]).combine_chunks()
 
 
 def write_rows(storage: LocalStorage, folder: str, rows: pa.Table | None, schema: StructType) -> None:

@@ -51,6 +51,17 @@ def test_one_part_with_rows_is_enough(tmp_path: Path) -> None:
     assert has_rows(storage, ["one", "two"])
 
 
+def test_rows_come_in_one_piece(tmp_path: Path) -> None:
+    """Spark reads no piece after one without rows; much data has such parts, and so have batches."""
+    storage = LocalStorage(tmp_path)
+    write_rows(storage, "one", None, _SCHEMA)
+    write_rows(storage, "two", _rows("a"), _SCHEMA)
+
+    rows = few_rows(storage, ["one", "two"], _SCHEMA)
+    assert rows == _rows("a")
+    assert [len(each) for each in rows.to_batches()] == [1]
+
+
 @pytest.mark.parametrize("most", ["MOST_ROWS", "MOST_BYTES"])
 def test_many_rows_are_left_to_spark(most: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They would travel with every task; many that are alike take few bytes of a file."""
