@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
@@ -19,6 +20,7 @@ from pytest_kmigrate.documents.kip_125.kinds import (
     WITH,
 )
 from pytest_kmigrate.documents.kip_125.reports import GroupReports, has_formed
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.events.members import GroupDescribed, ZnodeWritten
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.protocols import Scene
@@ -26,6 +28,12 @@ from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.members.member import RunningMember
 
+_TAKING_OVER = (
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+)
+"""What brokers answer while a coordinator takes over a group."""
 _HEADER = RunHeader("", "", 0, "", "")
 """Of the history so far: what tests await is computed as the checks do."""
 
@@ -247,8 +255,12 @@ class MigratingGroup(GroupReports):
         return described
 
     def _described(self) -> Any:
-        self._admin = self._admin or AdminClient(dict(self._scene.cluster.client_connection()))
-        return self._admin.describe_consumer_groups([NAME])[NAME].result(PATIENCE_S)
+        admin = self._admin = self._admin or AdminClient(dict(self._scene.cluster.client_connection()))
+
+        def described() -> Any:
+            return answer_of(lambda: admin.describe_consumer_groups([NAME])[NAME].result(PATIENCE_S))
+
+        return until(described, awaited="a coordinator that describes the group", within_s=PATIENCE_S)
 
     def await_stable(self, count: int, within_s: float = PATIENCE_S) -> GroupDescribed:
         """Return how Kafka's group is described once it is stable with so many of its members, and they know of it."""
@@ -275,6 +287,16 @@ class MigratingGroup(GroupReports):
             == {(str(topic), int(str(number))) for topic, number in described.members[each.consumer_id]}
             for each in mine
         )
+
+
+def answer_of(ask: Callable[[], Any]) -> Any:
+    """What a coordinator answers; NotYet while it takes over from one that died; ClusterError for another error."""
+    try:
+        return ask()
+    except KafkaException as error:
+        if error.args[0].code() not in _TAKING_OVER:
+            raise ClusterError(f"expected a coordinator to describe the group; got {error}") from error
+        return NotYet(error)
 
 
 def _assigned(member: Any) -> Sequence[Sequence[object]]:
