@@ -35,8 +35,8 @@ def test_two_clusters_from_checkpoints_hold_what_was_filled_in_and_go_on(tmp_pat
         all_kraft.traffic.start()
         all_kraft.traffic.await_acked(300)
         all_kraft.driver.advance_to(Phase.FINALIZED)
-        conforms("zookeeper").by(hybrid)
-        conforms("brokers").by(all_kraft)
+        conforms(hybrid, "zookeeper")
+        conforms(all_kraft, "brokers")
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from tests.unit.checkers.histories import read_back, sent
 LOST = "record 1 of producer 1 was acknowledged at orders-0 offset 1"
 TEST = "suites/test_changes.py::test_partitions_are_added"
 CLAIMED = ["K866-DW-partitions-add", "K866-RPC-umr-on-change"]
+TWO_CONTROLLERS = "two controllers in one epoch"
 EPOCHS, TWO_IN_ONE = "one_active_controller_per_epoch", "epoch 4 had 2 active controllers: 3000 and 3001"
 _STEP_FAILED = verdict("steps_completed", "VIOLATES", "LIVENESS", requirements=CLAIMED[:1])
 
@@ -43,7 +44,7 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tupl
     said = verdict(outcome="VIOLATES", kind="SAFETY", known_bugs=["kmigrate-4"], summary="1 of 2 records lost")
     _run(runs, "told", 4, said, is_lossy=True, test_id="suites/test_changes.py::test_told")
     seen = {"expected": "one", "observed": "two", "at_ns": 9_000_000_000, "evidence": ["event 4", "event 7"]}
-    two = verdict(EPOCHS, "VIOLATES", "SAFETY", summary=TWO_IN_ONE, violations=[seen])
+    two = verdict(EPOCHS, "VIOLATES", "SAFETY", summary=TWO_IN_ONE, violations=[seen], anomaly=TWO_CONTROLLERS)
     _run(runs, "two", 5, two, test_id=f"{TEST}_again")
     _run(runs, "one", 6, verdict(EPOCHS), test_id=f"{TEST}_again")
     out = tmp_path_factory.mktemp("out")
@@ -112,8 +113,8 @@ def test_what_a_controller_did_is_a_class_beside_those_of_operations(
     """Two active controllers in one epoch, as a check of the run found them: counted, listed and placed in time."""
     _, report = night
     classes = {row["class"]: row for row in report["anomaly_classes"]}
-    assert classes.keys() == {"lost write", "two controllers in one epoch"}
-    row = classes["two controllers in one epoch"]
+    assert classes.keys() == {"lost write", TWO_CONTROLLERS}
+    row = classes[TWO_CONTROLLERS]
     assert [row[name] for name in ("kind", "runs", "anomalies")] == ["SAFETY", 1, 1]
     (example,) = row["examples"]
     reported = ("folder", "counterexample", "at_ns", "evidence")
