@@ -30,7 +30,7 @@ class ByRequirement:
 
     def looked_at(self, requirement: str, count: int = 1) -> None:
         """So many things were looked at that could have violated the requirement."""
-        self._seen[requirement] += count
+        self._seen[requirement] += int(count)  # a count of NumPy would be stored as text
 
     def violated(self, requirement: str, violation: Violation, kind: Kind = Kind.SAFETY) -> None:
         """One of them violates it; it counts as looked at by itself."""
