@@ -48,12 +48,12 @@ def draw(
     there = walkable(profile)
     space = space_of(there, provider_named(provider, lambda _: None).capabilities)
     known, digest = known_from(tables, profile) if tables is not None else (NOTHING_KNOWN, None)
-    reached = reached_from(tables, profile) if tables is not None else []
     night: Drawn | Acted
     if space.acts:
         night = acted(space, seed=seed, seconds=hours * 3600 * cores)
     else:
-        night = drawn(space, there, seed=seed, hours=hours, side_by_side=cores, known=known, new_to=new_to(reached))
+        new = new_to(reached_from(tables, profile) if tables is not None else [])
+        night = drawn(space, there, seed=seed, hours=hours, side_by_side=cores, known=known, new_to=new)
     if not night.schedules:
         raise WrongUseError(f"--hours: expected time for one schedule at least; got {hours:g}")
     header = header_of(

@@ -26,6 +26,7 @@ import pytest
 
 from pytest_kmigrate.catalogue import is_before, place_of
 from pytest_kmigrate.distributions.releases import known_releases
+from pytest_kmigrate.faults.effect import effect_name
 from pytest_kmigrate.judging.planning.plan import plan_file, suite_of, with_suites
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import name_of
@@ -176,10 +177,10 @@ class _Reading:
     def _fault(self, expression: ast.expr) -> Entry:
         is_known, fault = self._evaluated(expression)
         if is_known:
-            return {"effect": type(fault).__name__.lower(), "fault": str(fault)}
+            return {"effect": effect_name(type(fault)), "fault": str(fault)}
         assert isinstance(expression, ast.Call), f"{self._item.nodeid}: {ast.unparse(expression)} is no known fault"
         effect = self._evaluated(expression.func)[1]
-        return {"effect": effect.__name__.lower() if isinstance(effect, type) else None, "fault": None}
+        return {"effect": effect_name(effect) if isinstance(effect, type) else None, "fault": None}
 
     def _asked(self, name: str, node: ast.Call) -> list[Entry]:
         """The checks that a call of ``verify``, or of a fixture that adds checks to it, asks for."""

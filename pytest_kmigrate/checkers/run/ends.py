@@ -28,7 +28,7 @@ def expected_ends_came(history: History) -> Verdict:
     ended, and the reason is unknown. Each expectation speaks for the requirements it names, or for those that its test
     claims and that nothing else speaks for.
     """
-    _name, ends = "expected_ends_came", expected_ends(history)
+    ends = expected_ends(history)
     about = list(_by_requirement(history, ends))
     if not ends:
         return inconclusive(Kind.VACUOUS, "the test expected no node to end")

@@ -1,9 +1,8 @@
 """Checks of how far a migration came."""
 
-from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.run.states import state_not_reached, state_reached
 from pytest_kmigrate.documents.kip_866.checks.log_images import log_images
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.errors import WrongUseError
@@ -31,8 +30,8 @@ def phase_reached(history: History, phase: str) -> Verdict:
 
 def _copy_is_shown(history: History) -> bool:
     """Whether ZooKeeper or the log has that a copy was made; the watcher sees a znode of before the run, too."""
-    positions = (held_in(each).get("kraft_metadata_offset") for each in history.znodes if each.path == MIGRATION)
-    return any(isinstance(each, int) and each >= 0 for each in positions) or any(
+    positions = (offset_in(each) for each in history.znodes if each.path == MIGRATION)
+    return any(each is not None and each >= 0 for each in positions) or any(
         each.copied is not None for each in log_images(history)
     )
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
-from pytest_kmigrate.checkers.controllers.znode_changes import held_in, writes_to
+from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
 from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
 from pytest_kmigrate.checkers.metadata.wrong import Wrong
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims, position_set
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
 from pytest_kmigrate.model.document import Window
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
@@ -49,7 +49,7 @@ def unwritten(history: History) -> list[Window]:
 def _raises(history: History) -> list[ZnodeChange]:
     """The writes of ``/migration`` by which its offset became another one."""
     written = [each for each in history.znodes if each.path == MIGRATION and each.data]
-    offsets = ["", *(held_in(each).get("kraft_metadata_offset") for each in written)]
+    offsets = ["", *map(offset_in, written)]
     return [each for each, (former, offset) in zip(written, pairwise(offsets), strict=True) if offset != former]
 
 

@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
@@ -46,7 +46,7 @@ def lag_is_the_distance(history: History) -> Verdict:
 
 def judge_distance(history: History, rows: ByRequirement, row: str, metric: str) -> None:
     """Judge a requirement by whether this metric of each active controller is that distance."""
-    places = [each for each in untampered(history, MIGRATION) if isinstance(_offset(each), int)]
+    places = [each for each in untampered(history, MIGRATION) if offset_in(each) is not None]
     for samples in processes(history, "controller"):
         reported = [each for each in samples if _is_active(each, metric)]
         if reported and places:
@@ -67,8 +67,8 @@ def _judge(
     places: Sequence[ZnodeChange],
 ) -> None:
     # The claim itself leaves the offset as it was: -1 before the copy, and what the controller before has written.
-    moved = places[:1] if (_offset(places[0]) or 0) >= 0 else []
-    moved = [*moved, *(after for before, after in pairwise(places) if (_offset(after) or 0) > (_offset(before) or 0))]
+    moved = list(places[:1]) if (offset_in(places[0]) or 0) >= 0 else []
+    moved += [after for before, after in pairwise(places) if (offset_in(after) or 0) > (offset_in(before) or 0)]
     written = [each for each in moved if f"controller-{held_in(each).get('kraft_controller_id')}" == reported[0].node]
     since_ns = min((each.at_ns for each in written if each.at_ns >= reported[0].at_ns), default=None)
     if since_ns is None:
@@ -100,13 +100,8 @@ def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeCh
     first = bisect_right(places, at_ns - _AROUND_NS, key=lambda each: each.at_ns) - 1
     # Up to the next one: what was written just before ZooKeeper went down is seen only when it is back.
     last = bisect_right(places, at_ns + _AROUND_NS, key=lambda each: each.at_ns) + 1
-    offsets = [_offset(each) for each in places[max(0, first) : last]]
+    offsets = [offset_in(each) for each in places[max(0, first) : last]]
     known = [each for each in offsets if each is not None]
     if first < 0 or not known:
         return None
     return max(0, min(committed) - max(known)), max(0, max(committed) - min(known))
-
-
-def _offset(change: ZnodeChange) -> int | None:
-    offset = held_in(change).get("kraft_metadata_offset")
-    return offset if isinstance(offset, int) else None

@@ -1,12 +1,12 @@
 """Check of what the recorded states mean: one before the copy, one in dual write, one after finalization."""
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
-from pytest_kmigrate.checkers.controllers.znode_changes import held_in, since_controllers, untampered
+from pytest_kmigrate.checkers.controllers.znode_changes import since_controllers, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation, violation_at
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
 from pytest_kmigrate.documents.kip_866.phases import MIGRATION_STATE, Phase, ZkMigrationState
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -135,8 +135,8 @@ def _finalized_ns(history: History) -> int | None:
 
 
 def _has_place(change: ZnodeChange) -> bool:
-    offset = held_in(change).get("kraft_metadata_offset")
-    return isinstance(offset, int) and offset >= 0
+    offset = offset_in(change)
+    return offset is not None and offset >= 0
 
 
 def _violation(history: History, log: LogImage, expected: str, observed: str) -> Violation:

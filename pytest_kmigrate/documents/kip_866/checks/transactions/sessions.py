@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.keeping import kept
 
@@ -52,8 +52,8 @@ def claims(history: History) -> list[Claimed]:
 def position_set(transaction: Transaction) -> int | None:
     """The offset that a transaction put into ``/migration``; None: it left the znode alone."""
     for write in transaction.changes:
-        offset = held_in(write).get("kraft_metadata_offset") if write.path == MIGRATION else None
-        if isinstance(offset, int):
+        offset = offset_in(write) if write.path == MIGRATION else None
+        if offset is not None:
             return offset
     return None
 

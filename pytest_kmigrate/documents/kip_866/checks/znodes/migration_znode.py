@@ -14,7 +14,7 @@ from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
-from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.history import History, Write, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
 MIGRATION = "/migration"
@@ -37,6 +37,12 @@ class _Position:
     @property
     def place(self) -> tuple[int, int]:
         return self.epoch, self.offset
+
+
+def offset_in(change: ZnodeChange | Write) -> int | None:
+    """The offset that ``/migration`` held, or that was written to it; None if it held none."""
+    offset = held_in(change).get("kraft_metadata_offset")
+    return offset if isinstance(offset, int) else None
 
 
 def holds_position(history: History) -> bool:

@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, log_images
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, holds_position
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, holds_position, offset_in
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, ZnodeChange
@@ -58,8 +58,8 @@ def _failovers(history: History) -> list[tuple[ZnodeChange, ZnodeChange, int]]:
 
 
 def _offset(change: ZnodeChange) -> int:
-    offset = held_in(change).get("kraft_metadata_offset")
-    return offset if isinstance(offset, int) else -1
+    offset = offset_in(change)
+    return -1 if offset is None else offset
 
 
 def _writer(change: ZnodeChange) -> tuple[object, object]:
