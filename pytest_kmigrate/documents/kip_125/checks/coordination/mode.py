@@ -177,19 +177,20 @@ def consumption_follows_the_chosen_system(history: History) -> Verdict:
     """Members own what the system in force assigns: Kafka's coordinator, or ``range`` over the ids in ZooKeeper.
 
     Looked at just before each change of the mode, and before the members end, if membership was quiet for a second; not
-    where a member is leaving, for it and the others act on that before its end is recorded. No other member reads a
-    partition in the half second before. Whether partitions are claimed by Kafka's word only is judged at each claim.
+    where a member is leaving, for it and the others act on that before its end is recorded; and not where a member is
+    cut off ZooKeeper and should follow it, as its session may end before it knows. No other member reads a partition in
+    the half second before. Whether partitions are claimed by Kafka's word only is judged at each claim.
     """
     rows = ByRequirement(_KAFKA, _ABSENT, _ACTIVE, _LISTENER)
     found, known = changes(history), lives(history)
     left = {each.at_ns for each in found if each.what in ("older-left", "older-died")}
     instants = [(each.until_ns, each.must_be) for each in found if each.until_ns not in left]
     if first := [each.at_ns for each in found[:1]]:
-        instants.insert(0, (first[0], "zookeeper"))
+        instants.insert(0, (first[0], ZOOKEEPER))
     looked = 0
     for at_ns, mode in instants:
         alive = [each for each in known.values() if each.began_ns <= at_ns < each.ended_ns]
-        if not alive or not _is_quiet(history, at_ns):
+        if not alive or not _is_quiet(history, at_ns) or _is_unaware(history, alive, at_ns, mode, found):
             continue
         wanted = assigned_by_kafka(history, alive, at_ns) if mode == KAFKA else assigned_by_range(history, alive, at_ns)
         if wanted is None:
@@ -229,6 +230,12 @@ def _is_quiet(history: History, at_ns: int) -> bool:
         return False
     changes = [*history.of(MemberAssigned, MemberStarted, MemberEnded), *history.of(MemberMode)]
     return not any(since_ns <= happened_ns(event) <= at_ns for event in changes)
+
+
+def _is_unaware(history: History, alive: list[Life], at_ns: int, mode: str, found: list[Change]) -> bool:
+    """Whether a member is cut off ZooKeeper, and owners come from there or the mode changed since then."""
+    cuts = [cut for each in alive if (cut := cut_at(history, each.member, at_ns)) is not None]
+    return any(mode == ZOOKEEPER or any(cut.began_ns <= each.at_ns < at_ns for each in found) for cut in cuts)
 
 
 def _is_leaving(history: History, since_ns: int, at_ns: int) -> bool:

@@ -97,10 +97,8 @@ def test_the_last_of_many_toggles_that_a_member_does_not_follow_is_seen() -> Non
 
 def test_a_member_that_was_cut_off_follows_when_it_is_healed() -> None:
     """It is judged from then on; the others from the write on."""
-    one = {"fault_id": "fault-1"}
-    began = event(EventKind.FAULT_BEGAN, 500, effect="cut", **one)
-    applied = event(EventKind.FAULT_APPLIED, 510, targets=["MEZKCC-2", "zookeeper-1"], **one)
-    cut = [began, applied, wrote(1000, "kafka"), follows(1, 1020, "kafka"), event(EventKind.FAULT_HEALED, 9000, **one)]
+    *began, healed = cut_off(500, 9000)
+    cut = [*began, wrote(1000, "kafka"), follows(1, 1020, "kafka"), healed]
     assert followed(*cut, follows(2, 9500, "kafka")).outcome is Outcome.CONFORMS
     assert violated(followed(*cut)) == ["K125-MODE-missed-notification"]
     started_again = {"member": "MEZKCC-2", "client": 3, "member_kind": WITH, "consumer_id": "c3", "topics": {TOPIC: 1}}
@@ -110,6 +108,16 @@ def test_a_member_that_was_cut_off_follows_when_it_is_healed() -> None:
     ]
     back = [wrote(11_000, "zookeeper"), *(follows(each, 11_020, "zookeeper") for each in (1, 2))]
     assert followed(*cut, follows(2, 9500, "kafka"), *back, *later).outcome is Outcome.CONFORMS
+
+
+def cut_off(from_ms: int, to_ms: int) -> list[Event]:
+    """The second member is cut off ZooKeeper."""
+    one = {"fault_id": "fault-1"}
+    return [
+        event(EventKind.FAULT_BEGAN, from_ms, effect="cut", **one),
+        event(EventKind.FAULT_APPLIED, from_ms, targets=["MEZKCC-2", "zookeeper-1"], **one),
+        event(EventKind.FAULT_HEALED, to_ms, **one),
+    ]
 
 
 def test_members_of_another_group_follow_that_one() -> None:
@@ -204,6 +212,21 @@ def test_without_a_mode_members_own_what_range_gives_them() -> None:
     assert violated(consumption_follows_the_chosen_system.judge(history(events=[*BEGUN, *swapped]))) == [
         "K125-MODE-absent-is-zk"
     ]
+
+
+@pytest.mark.parametrize(("cut_ms", "is_judged"), [(3000, False), (9500, True)])
+def test_owners_are_not_looked_at_while_a_member_is_cut_off_zookeeper(cut_ms: int, is_judged: bool) -> None:
+    """Its session may have ended, so that others own what it still has; a cut that begins later excuses nothing."""
+    swapped = [owns(1, 100, 1), owns(2, 100, 0), *cut_off(cut_ms, 20_000), wrote(9000, "kafka")]
+    verdict = consumption_follows_the_chosen_system.judge(history(events=[*BEGUN, *swapped, END]))
+    assert ("K125-MODE-absent-is-zk" in violated(verdict)) is is_judged
+
+
+@pytest.mark.parametrize(("cut_ms", "is_judged"), [(500, False), (5000, True)])
+def test_owners_by_kafka_are_looked_at_beside_a_cut_unless_the_mode_changed_in_it(cut_ms: int, is_judged: bool) -> None:
+    """A member that follows Kafka needs no ZooKeeper for what it owns; one that never heard of Kafka's mode does."""
+    not_moved = [owns(1, 100, 0), owns(2, 100, 1), *cut_off(cut_ms, 70_000)]
+    assert ("K125-MODE-kafka" in violated(by_kafka(*not_moved))) is is_judged
 
 
 @pytest.mark.parametrize(("how", "is_judged"), [("stopped", False), ("killed", True)])
