@@ -169,8 +169,8 @@ def test_broker_gives_up_a_replica_that_was_moved_away_meanwhile(
 
 
 @pytest.mark.known_bug("KAFKA-14616")
-@pytest.mark.topology(brokers=3)
-@pytest.mark.starts_at("ALL_KRAFT")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3)
+@pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_in_kraft_mode_follows_a_topic_that_was_made_again_meanwhile(
     workload, inject, created, admin_of, in_sync, expect, verify_clients
@@ -217,7 +217,7 @@ def test_broker_of_an_older_release_dies_in_dual_write(workload, cluster_metadat
 
 
 @pytest.mark.sample
-@pytest.mark.topology(brokers=3)
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3)
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-lisr-on-election", "K866-DW-isr-leader")
 def test_isr_change_under_way_at_the_takeover_is_made(
     workload, cluster_metadata, migration, inject, controller_is_not, in_sync, expect, verify_clients

@@ -74,49 +74,64 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
     verify_clients()
 
 
-@pytest.mark.known_bug("kmigrate-22")
-@pytest.mark.topology(brokers=3)
+@pytest.mark.scene
 @pytest.mark.starts_at("HYBRID", filled=True)
-@pytest.mark.requirement(
-    "K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election", "K866-TEST-controller-failures"
-)
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Kill(targets.active_controller()),
-        pytest.param(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,)), marks=pytest.mark.sample),
-        Pause(targets.active_controller()),
-    ],
-    ids=str,
-)
-def test_another_controller_takes_over_in_dual_write(
-    fault, workload, cluster_metadata, migration, inject, in_control, admin_of, tellers, expect, verify_clients
-):
-    """A successor claims /controller, goes on writing to both sides, and brokers hear from it; no change is lost."""
-    with cluster_metadata.changing("after", per_s=2), inject(fault):
-        successor = migration.await_new_active_controller()
-        expect(
-            expectations.CONTROLLER_HELD,
-            in_control,
-            equals=successor,
-            requirements=["K866-ZNODE-controller-every-election"],
-        )
-        raw_admin.create_topics_at(admin_of(successor), ["newcomer"], partitions=1, replication=3)
-        expect(
-            expectations.SUCCESSOR_KNOWN,
-            lambda: tellers("newcomer"),
-            equals=[0, 1, 2],
-            within_s=30,
-            kind=Kind.LIVENESS,
-            requirements=["K866-FAIL-crash-in-migration"],
-        )
-        workload.await_acked(500)
+class TestDualWrite:
+    """The controller in charge goes away in one way after the other, and comes back: the next test finds all nodes."""
 
-    verify_clients(
-        checks.metadata_equivalent("after-log", "after-zookeeper"),
-        checks.acknowledged_metadata_changes_present("after-log"),
-        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+    @pytest.mark.known_bug("kmigrate-22")
+    @pytest.mark.topology(brokers=3)
+    @pytest.mark.requirement(
+        "K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election", "K866-TEST-controller-failures"
     )
+    @pytest.mark.parametrize(
+        "fault",
+        [
+            Kill(targets.active_controller()),
+            pytest.param(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,)), marks=pytest.mark.sample),
+            Pause(targets.active_controller()),
+        ],
+        ids=str,
+    )
+    def test_another_controller_takes_over_in_dual_write(
+        self,
+        fault,
+        workload,
+        cluster_metadata,
+        migration,
+        inject,
+        in_control,
+        admin_of,
+        tellers,
+        expect,
+        verify_clients,
+    ):
+        """A successor claims /controller, writes to both sides, and brokers hear from it; no change is lost."""
+        with cluster_metadata.changing("after", per_s=2), inject(fault):
+            successor = migration.await_new_active_controller()
+            expect(
+                expectations.CONTROLLER_HELD,
+                in_control,
+                equals=successor,
+                requirements=["K866-ZNODE-controller-every-election"],
+            )
+            newcomer = f"newcomer-to-{workload.topic}"
+            raw_admin.create_topics_at(admin_of(successor), [newcomer], partitions=1, replication=3)
+            expect(
+                expectations.SUCCESSOR_KNOWN,
+                lambda: tellers(newcomer),
+                equals=[0, 1, 2],
+                within_s=30,
+                kind=Kind.LIVENESS,
+                requirements=["K866-FAIL-crash-in-migration"],
+            )
+            workload.await_acked(500)
+
+        verify_clients(
+            checks.metadata_equivalent("after-log", "after-zookeeper"),
+            checks.acknowledged_metadata_changes_present("after-log"),
+            checks.acknowledged_metadata_changes_present("after-zookeeper"),
+        )
 
 
 @pytest.mark.starts_at("ALL_KRAFT", filled=True)

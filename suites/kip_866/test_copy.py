@@ -30,7 +30,7 @@ OUTLIVES_THE_PAUSE = {"zookeeper.session.timeout.ms": "60000"}
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
 
-@pytest.mark.topology(brokers=3)
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3)
 @pytest.mark.requirement("K866-DW-pending-deletions", "K866-DW-deletion-finalized-in-zk", "K866-PROC-copy-topics")
 def test_deletions_pending_at_the_takeover_are_carried_out(
     workload,
@@ -76,6 +76,7 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
     verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("topics", "partitions")))
 
 
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-PROC-copy-quotas-scram")
 def test_quotas_and_scram_are_copied_under_their_own_names(
     workload, cluster_metadata, migration, expect, verify_clients
@@ -96,6 +97,7 @@ def test_quotas_and_scram_are_copied_under_their_own_names(
     verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("quotas", "scram")))
 
 
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-DW-reassignment", "K866-PROC-copy-topics")
 def test_reassignment_under_way_is_taken_over_and_completes(
     workload, cluster_metadata, migration, expect, verify_clients
@@ -183,7 +185,7 @@ def test_passwords_are_copied_decoded_and_written_back_encoded(
 
 
 @pytest.mark.since("3.6.0")  # of tokens in KRaft mode
-@pytest.mark.topology("zk1-broker3-controller3-sasl", brokers=3)
+@pytest.mark.topology("zk1-broker3-controller1-sasl", brokers=3)
 @pytest.mark.requirement("K866-PROC-copy-tokens-pids")
 def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
     workload, cluster_metadata, migration, let_in_by_token, expect, verify_clients

@@ -246,7 +246,7 @@ def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metad
 @pytest.mark.spoils
 @pytest.mark.known_bug("kmigrate-6")
 @pytest.mark.since("3.6.0")  # of tokens in KRaft mode
-@pytest.mark.topology("zk1-broker3-controller3-sasl", brokers=3)
+@pytest.mark.topology("zk1-broker3-controller1-sasl", brokers=3)
 @pytest.mark.requirement("K866-DW-delegation-tokens", "K866-DW-watch-acl")
 def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
     workload, cluster_metadata, migration, let_in_by_token, expect, verify_clients

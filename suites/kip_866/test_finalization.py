@@ -8,6 +8,7 @@ from pytest_kmigrate.documents.kip_866 import expectations
 FLAG = procedure.MIGRATION_FLAG
 
 
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement(
     "K866-PROC-unbounded-kraft-dual",
@@ -29,7 +30,7 @@ def test_a_migration_is_finalized_once_and_for_good(
     expect,
     verify_clients,
 ):
-    """The controllers restart in dual write, then with the flag set to false, then with the flag again."""
+    """The controller restarts in dual write, then with the flag set to false, then with the flag again."""
     workload.await_acked(500)
     _expect_to_keep_the_version(version_change, expect)
     migration.make("restart-in-dual-write", *_each_controller(cluster, {}))
@@ -80,7 +81,7 @@ def _expect_to_keep_the_version(version_change, expect):
 
 
 @pytest.mark.topology(controllers=3)
-@pytest.mark.starts_at("ALL_KRAFT")
+@pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement(
     "K866-PROC-finalize-all-members", "K866-FAIL-misconf-leader-resigns", "K866-FAIL-misconf-leader-error"
 )
@@ -121,7 +122,8 @@ def test_controllers_without_the_flag_do_not_finalize_before_all_others(
     verify(checks.no_acked_record_lost(), checks.no_phantom_record())
 
 
-@pytest.mark.starts_at("ALL_KRAFT")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3)
+@pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement("K866-RB-after-final")
 def test_a_broker_does_not_go_back_after_finalization(
     workload, cluster, migration, zookeeper, fenced, led_by, expect, verify
@@ -142,8 +144,8 @@ def test_a_broker_does_not_go_back_after_finalization(
     verify(checks.no_acked_record_lost(), checks.no_phantom_record())
 
 
-@pytest.mark.topology(brokers=3)
-@pytest.mark.starts_at("ALL_KRAFT")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3)
+@pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement("K866-PROC-post-decommission-zk")
 def test_a_finalized_cluster_needs_no_zookeeper(
     workload, cluster, migration, inject, created, tellers, expect, verify_clients

@@ -14,6 +14,7 @@ WITHOUT_CONFIG = WAITS_FOR_A_BROKER.of(which=" 5, which has a config")
 WITHOUT_BROKERS = WAITS.of(what="any broker")
 
 
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-FWD-before-takeover")
 def test_broker_configs_can_be_changed_before_the_takeover(
     workload, migration, admin_of, broker_in_migration_mode, expect, verify_clients

@@ -129,6 +129,7 @@ def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_r
     verify_clients()
 
 
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement("K866-RB-retry-migration", "K866-RB-data-kept", "K866-RB-metadata-kept")
 def test_reverted_migration_can_be_done_again(workload, cluster_metadata, migration, verify_clients):

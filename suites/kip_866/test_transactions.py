@@ -6,6 +6,7 @@ from pytest_kmigrate import Kill, Phase, checks, targets
 
 
 @pytest.mark.sample
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-TEST-happy-path")
 def test_transactions_are_whole_or_absent_after_the_migration(
     transactional_workload, migration, inject, verify_clients

@@ -66,8 +66,23 @@ def test_clients_are_served_while_zookeeper_is_down(workload, cluster_metadata, 
     )
 
 
+@pytest.mark.known_bug("kmigrate-14")
+@pytest.mark.starts_at("HYBRID", filled=True)
+@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable")
+def test_dual_write_goes_on_after_a_session_expired(workload, cluster_metadata, inject, verify_clients):
+    """ZooKeeper ends the active controller's session in dual write; what changes from then on is on both sides."""
+    with cluster_metadata.changing("after", per_s=2), inject(ExpireSession(targets.active_controller())) as expired:
+        expired.await_bitten(within_s=30)
+        workload.await_acked(1000)
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+    )
+
+
 @pytest.mark.known_bug("kmigrate-7")
-@pytest.mark.starts_at("HYBRID")
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement(
     "K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable", "K866-METRIC-ZkWriteBehindLag-outage"
 )
@@ -81,21 +96,6 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(workload, clus
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
         checks.zookeeper_lag_grows_and_falls_back(),
-    )
-
-
-@pytest.mark.known_bug("kmigrate-14")
-@pytest.mark.starts_at("HYBRID")
-@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable")
-def test_dual_write_goes_on_after_a_session_expired(workload, cluster_metadata, inject, verify_clients):
-    """ZooKeeper ends the active controller's session in dual write; what changes from then on is on both sides."""
-    with cluster_metadata.changing("after", per_s=2), inject(ExpireSession(targets.active_controller())) as expired:
-        expired.await_bitten(within_s=30)
-        workload.await_acked(1000)
-
-    verify_clients(
-        checks.metadata_equivalent("after-log", "after-zookeeper"),
-        checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
 
 
@@ -239,6 +239,7 @@ def test_dual_write_outlives_the_leader_of_the_ensemble(workload, cluster_metada
 
 
 @pytest.mark.sample
+@pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_expired_session_in_preparation_does_not_stop_the_migration(workload, migration, inject, verify_clients):
     """A broker loses its ZooKeeper session while the quorum waits; it registers again and the migration goes on."""

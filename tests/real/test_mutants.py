@@ -229,8 +229,11 @@ def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
     }
 
 
-def test_an_override_that_stays_in_zookeeper_is_seen(tmp_path: Path) -> None:
-    """It is taken back in dual write, and nothing else changes on the topic."""
+def test_a_position_and_an_override_that_stay_and_a_phase_that_is_not_reached_are_seen(tmp_path: Path) -> None:
+    """An override is taken back in dual write, and nothing else changes on the topic; ZooKeeper goes on being written.
+
+    Then the broker dies as it starts in KRaft mode.
+    """
 
     def act(run: Run) -> None:
         run.metadata.fill()
@@ -238,18 +241,6 @@ def test_an_override_that_stays_in_zookeeper_is_seen(tmp_path: Path) -> None:
         run.metadata.settle("copied", ("log", "brokers"))  # a broker that has no metadata yet knows no topic
         run.metadata.take_back(families=("topic-configs",))
         run.metadata.settle("unset", within_s=10)  # what is written behind arrives, and the mutant never does
-
-    shape = topology(zookeepers=1, brokers=1, controllers=1)
-    asked = [checks.metadata_equivalent("unset-log", "unset-zookeeper")]
-    found = reds(tmp_path, TAKEN_BACK, shape, act, asked)
-    assert {"metadata_equivalent", "zookeeper_mirrors_the_log"} <= found
-
-
-def test_a_position_that_stands_still_is_seen_and_a_phase_that_is_not_reached(tmp_path: Path) -> None:
-    """ZooKeeper is written all the same; then the broker dies as it starts in KRaft mode."""
-
-    def act(run: Run) -> None:
-        run.driver.advance_to(Phase.HYBRID)
         run.metadata.change(per_s=5)
         run.metadata.await_acknowledged(40)
         run.metadata.stop()
@@ -257,8 +248,9 @@ def test_a_position_that_stands_still_is_seen_and_a_phase_that_is_not_reached(tm
             run.driver.advance_to(Phase.ALL_KRAFT)
 
     shape = topology(zookeepers=1, brokers=1, controllers=1)
-    found = reds(tmp_path, STANDING, shape, act, [checks.phase_reached(Phase.ALL_KRAFT)])
-    assert {"lag_is_the_distance", "phase_reached"} <= found
+    asked = [checks.metadata_equivalent("unset-log", "unset-zookeeper"), checks.phase_reached(Phase.ALL_KRAFT)]
+    found = reds(tmp_path, TAKEN_BACK + STANDING, shape, act, asked)
+    assert {"metadata_equivalent", "zookeeper_mirrors_the_log", "lag_is_the_distance", "phase_reached"} <= found
 
 
 def reds(runs: Path, mutant: str, shape: Topology, act: Callable[[Run], None], asked: Sequence[Check]) -> set[str]:
