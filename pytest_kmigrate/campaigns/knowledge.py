@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from pytest_kmigrate.campaigns.steering import Known
 from pytest_kmigrate.faults.schedules.space import Cell
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.reports.written_tables import rows_of
 
 TABLE = "chaos_cells"
 _CELL = ("profile", "effect", "state", "aim")
@@ -24,7 +22,7 @@ def known_from(tables: Path, document: str) -> tuple[Mapping[Cell, Known], str]:
 
     WrongUseError for a folder without the table, a table that is none, and tables of another document.
     """
-    rows = list(_rows(tables / TABLE))
+    rows = rows_of(tables, TABLE, _COLUMNS)
     profiles = sorted({row["profile"] for row in rows})
     if rows and document not in profiles:
         raise WrongUseError(f"--tables {tables}: expected runs of {document}; got those of {', '.join(profiles)}")
@@ -42,19 +40,3 @@ def _together(known: Known, row: Mapping[str, Any]) -> Known:
     counts = {name: getattr(known, name) + (row[name] or 0) for name in _COUNTS}
     medians = [each for each in (known.median_s, row["median_s"]) if isinstance(each, float)]
     return Known(**counts, median_s=max(medians, default=None))
-
-
-def _rows(folder: Path) -> list[dict[str, Any]]:
-    """The rows of the table, with the columns that are needed."""
-    if not folder.is_dir():
-        raise WrongUseError(
-            f"--tables {folder.parent}: expected the tables of a report by kmigrate analyze, with {TABLE}; got none"
-        )
-    try:
-        table = pq.read_table(folder)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise WrongUseError(f"{folder}: expected a table in Parquet; {str(error).partition(chr(10))[0]}") from error
-    if lacking := [each for each in _COLUMNS if each not in table.column_names]:
-        raise WrongUseError(f"{folder}: expected the columns {', '.join(_COLUMNS)}; got none of {', '.join(lacking)}")
-    found: list[dict[str, Any]] = table.select(list(_COLUMNS)).to_pylist()
-    return found

@@ -9,22 +9,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pytest_kmigrate.faults.schedules.space import Cell
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.reports.written_tables import has_rows, rows_of
 
 Place = tuple[str, str, int]
 """A place in Kafka's code: class, sum of its class file, probe."""
 
-EXECUTIONS, HAPPENINGS, SCHEDULES = "executions", "happenings", "schedules"
+EXECUTIONS, SCHEDULES, HAPPENINGS = "executions", "schedules", "happenings"
 _COLUMNS = {
     EXECUTIONS: ("folder", "class_name", "class_id", "executed"),
-    HAPPENINGS: ("folder", "effect", "state", "aim", "is_begun"),
     SCHEDULES: ("folder", "document"),
+    HAPPENINGS: ("folder", "effect", "state", "aim", "is_begun"),
 }
 _RARE = 2
 """So many runs at most have executed what is rare."""
@@ -61,12 +57,12 @@ def reached_from(tables: Path, document: str) -> list[Reached]:
 
     WrongUseError for a table that is none of ours.
     """
-    executed = _rows(tables, EXECUTIONS)
-    if not executed:
+    if not has_rows(tables, EXECUTIONS):
         return []
-    of_document = {row["folder"] for row in _rows(tables, SCHEDULES) if row["document"] == document}
+    executed, schedules, happenings = (rows_of(tables, name, columns) for name, columns in _COLUMNS.items())
+    of_document = {row["folder"] for row in schedules if row["document"] == document}
     cells: dict[str, set[Cell]] = {}
-    for row in _rows(tables, HAPPENINGS):
+    for row in happenings:
         if row["is_begun"] and row["folder"] in of_document:
             cells.setdefault(row["folder"], set()).add(Cell(row["effect"], row["state"] or "", row["aim"] or ""))
     places: dict[str, set[Place]] = {}
@@ -74,17 +70,3 @@ def reached_from(tables: Path, document: str) -> list[Reached]:
         of = (row["class_name"], row["class_id"])
         places.setdefault(row["folder"], set()).update((*of, probe) for probe in row["executed"])
     return [Reached(frozenset(mine), frozenset(places[folder])) for folder, mine in cells.items() if folder in places]
-
-
-def _rows(tables: Path, name: str) -> list[dict[str, Any]]:
-    """The rows of a table; none of one that an analysis without such runs did not write."""
-    if not any((tables / name).rglob("*.parquet")):
-        return []
-    try:
-        rows: list[dict[str, Any]] = pq.read_table(tables / name, columns=list(_COLUMNS[name])).to_pylist()
-    except (OSError, ValueError, KeyError, pa.ArrowInvalid) as error:
-        raise WrongUseError(
-            f"{tables / name}: expected the columns {', '.join(_COLUMNS[name])}; "
-            f"{str(error).partition(chr(10))[0]}; run kmigrate analyze again"
-        ) from error
-    return rows

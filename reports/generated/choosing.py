@@ -11,7 +11,7 @@ from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.reports.generated.tables import rows_of
+from pytest_kmigrate.reports.written_tables import rows_of
 
 MOST_TESTS = 3
 _ATTEMPTS = ("folder", "test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")

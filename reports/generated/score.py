@@ -42,8 +42,8 @@ from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
 from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible, without_copies
 from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.files import read_sample, read_trials, write_sample
+from pytest_kmigrate.reports.generated.naming import name_of
 from pytest_kmigrate.reports.generated.pages import page
-from pytest_kmigrate.reports.generated.tables import name_of
 from pytest_kmigrate.reports.generated.trials import Trial, Without, trial_of
 from pytest_kmigrate.reports.generated.unexecuted import reason_of, reasons
 from pytest_kmigrate.reports.planted import red_anyway

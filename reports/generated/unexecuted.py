@@ -18,8 +18,9 @@ from pytest_kmigrate.catalogue.rows import records
 from pytest_kmigrate.distributions.class_names import method_of
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.reports.generated.drawing import is_written
-from pytest_kmigrate.reports.generated.tables import name_of, rows_of
+from pytest_kmigrate.reports.generated.naming import name_of
 from pytest_kmigrate.reports.suite_tests import ended_by_mistake
+from pytest_kmigrate.reports.written_tables import rows_of
 
 UNEXECUTED = "unexecuted.toml"
 """A file that a document's folder may have."""

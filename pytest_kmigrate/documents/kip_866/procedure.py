@@ -125,8 +125,8 @@ ROLL_TO_KRAFT = Step("roll-brokers-to-kraft", _to_kraft, (PHASE, Phase.ALL_KRAFT
 FINALIZE = Step("finalize", _finalize, (PHASE, Phase.FINALIZED.name), ("K866-PROC-finalize-by-flag",))
 
 STEPS = (PROVISION_CONTROLLERS, ENTER_MIGRATION, ROLL_TO_KRAFT, FINALIZE)
-WALKING_NEEDS = frozenset({Capability.START, Capability.RECONFIGURE, Capability.ZNODES})
 """The way forward; each step begins where the one before has ended."""
+WALKING_NEEDS = frozenset({Capability.START, Capability.RECONFIGURE, Capability.ZNODES})
 
 DEPROVISION = Step(DEPROVISIONING, _deprovision, (PHASE, Phase.ZOOKEEPER.name), ("K866-RB-provisioned",))
 TAKE_CONTROL_BACK = Step(DEPROVISIONING, _take_control_back, (PHASE, Phase.ZOOKEEPER.name), ("K866-RB-any-point",))

@@ -64,7 +64,7 @@ def metadata_changes_stay_accepted(history: History) -> Verdict:
     accepted = f"{counted(len(tried) - len(failed), 'family', 'families')} changed before the copy and after it"
     if failed:
         open_ones = ", ".join(f"{family} ({_error(of[0])})" for family, of in sorted(failed.items()))
-        text = f"refused once each, too seldom to decide: {open_ones}; {accepted}"
+        text = f"refused, too seldom to decide: {open_ones}; {accepted}"
         return inconclusive(Kind.VACUOUS, text, undecided=sorted(failed))
     return conforms(accepted)
 

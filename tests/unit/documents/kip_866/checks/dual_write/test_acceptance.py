@@ -52,7 +52,7 @@ def test_a_family_that_was_refused_once_is_undecided() -> None:
         ["acls"],
     )
     assert verdict.summary == (
-        "refused once each, too seldom to decide: acls (NOT_CONTROLLER); 1 family changed before the copy and after it"
+        "refused, too seldom to decide: acls (NOT_CONTROLLER); 1 family changed before the copy and after it"
     )
 
 
