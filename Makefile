@@ -221,12 +221,12 @@ N    := 60
 SEED := 1
 SCORED = reports/runs/mutation/$(or $(PROFILE),kip-866)/$(KAFKA)
 EXERCISED = $(SCORED)/exercised
-mutation-score: cure .venv/.developing ## generated defects of Kafka, which share the suite notices: [PROFILE=kip-866] [N=60] [SEED=1] [MINUTES=] [CLASSES=]; it goes on where it was
+mutation-score: cure .venv/.developing ## generated defects of Kafka, which share the suite notices: [PROFILE=kip-866] [N=60] [SEED=1] [MINUTES=] [CLASSES=] [AT_ONCE=2]; it goes on where it was
 	@$(PYTEST) -n 2 --dist loadgroup --no-loadscope-reorder $(call SUITE,$(or $(PROFILE),kip-866)) --kmigrate-resume --kmigrate-exercise \
 	  $(if $(CLASSES),--kmigrate-classes "$(CLASSES)") --kmigrate-profile $(or $(PROFILE),kip-866) --kmigrate-kafka "$(KAFKA)" --kmigrate-runs $(EXERCISED)/runs || test $$? = 1
 	@$(BIN)/kmigrate analyze $(EXERCISED)/runs --out $(EXERCISED) || { status=$$?; test $$status = 1 || test $$status = 3; }
 	@$(BIN)/python -m pytest_kmigrate.reports.generated.score $(or $(PROFILE),kip-866) "$(KAFKA)" $(SCORED)/seed-$(SEED) \
-	  $(EXERCISED) $(N) $(SEED) "$(MINUTES)" "$(CLASSES)"
+	  $(EXERCISED) $(N) $(SEED) "$(MINUTES)" "$(CLASSES)" "$(AT_ONCE)"
 	@$(BIN)/python -m pytest_kmigrate.reports.generated.unexecuted $(or $(PROFILE),kip-866) "$(KAFKA)" $(EXERCISED)/tables > $(SCORED)/executed.md
 
 mutants-of-reference: cure .venv/.developing ## defects planted in the reference of KIP-125, each found by its requirement: all, or ONLY="id id"

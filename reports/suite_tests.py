@@ -1,6 +1,7 @@
 """Tests of a document's suite that its data name, as ``module::name``: whether they are there, and how one is run."""
 
 import ast
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -19,6 +20,8 @@ OUTPUT = "pytest.log"
 """What pytest wrote, in the folder of runs that it was given."""
 _JUDGED = (0, 1)
 """How pytest ends when it has run the tests that it was given."""
+_ENDING_S = 120
+"""A test that is interrupted still judges its run and ends its nodes."""
 
 
 class TestedRow(Row, Protocol):
@@ -96,19 +99,34 @@ def command_of(test: str, profile: str, runs: Path, **options: str | None) -> li
     return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", node_id(test, profile), *flags]
 
 
-def run_test(of: str, test: str, command: Sequence[str], runs: Path) -> None:
-    """Run a command of pytest, with its output in this folder of runs; WrongUseError when it cannot run the test.
+def run_test(of: str, test: str, command: Sequence[str], runs: Path, within_s: float | None = None) -> bool:
+    """Run a command of pytest, with its output in this folder of runs; return whether it ended within that time.
 
-    The error begins with ``of``.
+    It is interrupted otherwise, and judges what its run has until then. WrongUseError, which begins with ``of``, when
+    it cannot run the test.
     """
-    with (runs / OUTPUT).open("w") as output:
-        ended = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
-    if ended.returncode not in _JUDGED:
+    with (runs / OUTPUT).open("w") as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as ran:
+        status, is_in_time = _ended(ran, within_s)
+    if is_in_time and status not in _JUDGED:
         last = (runs / OUTPUT).read_text(errors="replace").strip().splitlines()[-3:]
         raise WrongUseError(
-            f"{of}: expected pytest to run {test}, got exit status {ended.returncode}: "
+            f"{of}: expected pytest to run {test}, got exit status {status}: "
             f"{' '.join(last) or 'no output'}; see {runs / OUTPUT}"
         )
+    return is_in_time
+
+
+def _ended(process: subprocess.Popen[bytes], within_s: float | None) -> tuple[int, bool]:
+    """The exit status of a process, and whether it ended in time; afterwards it is interrupted, then killed."""
+    try:
+        return process.wait(within_s), True
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+    try:
+        return process.wait(_ENDING_S), False
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait(), False
 
 
 def _suite(profile: str) -> Path:

@@ -168,8 +168,9 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
         topology=options.topology,
         schedules=options.schedules,
         began=_progress(config).follow,
-        # What a mutant does must be seen in the run that it was loaded into.
-        checkpoints=None if options.cold or options.byteman or options.mutant else _checkpoints(config, provider),
+        # What rules do must be seen in the run that they were loaded into. Tests of a mutant are chosen by what they
+        # execute after their checkpoint, which is made of nodes that nothing is planted in.
+        checkpoints=None if options.cold or options.byteman else _checkpoints(config, provider),
     )
 
 

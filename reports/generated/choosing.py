@@ -14,6 +14,8 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports.written_tables import rows_of
 
 MOST_TESTS = 3
+_OWN_CLUSTER_S, _SLOWER = 90.0, 2.0
+"""A test may have shared a cluster when it was recorded; what takes longer than this waits in vain, by the mutant."""
 _ATTEMPTS = ("folder", "test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")
 _VERDICTS = ("folder", "check", "outcome", "known_bugs")
 
@@ -54,6 +56,10 @@ class Coverage:
 
     def _cheapest(self, tests: Iterable[str]) -> list[str]:
         return sorted(tests, key=lambda test: (self.costs_ms[test], test))[:MOST_TESTS]
+
+    def limit_s(self, test: str) -> float:
+        """How long a test may take with a mutant: what it takes without one, and what a cluster of its own costs."""
+        return _OWN_CLUSTER_S + _SLOWER * self.costs_ms[test] / 1000
 
     def other_files(self, class_name: str, class_id: str) -> Sequence[str]:
         """The sums of the class files that what was executed of a class is of, if this one is none of them."""

@@ -1,22 +1,26 @@
 """The mutation score of a suite: which share of generated defects of Kafka it notices.
 
-Run as ``python -m pytest_kmigrate.reports.generated.score PROFILE KAFKA SCORED EXERCISED COUNT SEED MINUTES CLASSES``,
-the last two of which may be left out. SCORED gets ``sample.jsonl`` (what was drawn), a folder for each mutant with its
-runs, ``results.jsonl`` (a line per test of a mutant) and ``score.md``. EXERCISED has runs with ``--kmigrate-exercise``
-in ``runs``, and their ``tables``. Called again with the same seed it goes on where it was; a mutant that a test has
-noticed is not tried by another one. After MINUTES no further test is begun. CLASSES: patterns of classes in place of
-those of the document, for a Kafka with packages of its own, with colons between. ``equivalent.toml`` of it names
-mutants that change nothing, each with the reason. Exit status 0 when all of the sample was tried, 1 if not all was, 2
-for wrong use.
+Run as ``python -m pytest_kmigrate.reports.generated.score PROFILE KAFKA SCORED EXERCISED COUNT SEED MINUTES CLASSES
+AT_ONCE``, the last three of which may be left out. SCORED gets ``sample.jsonl`` (what was drawn), a folder for each
+mutant with its runs, ``results.jsonl`` (a line per test of a mutant) and ``score.md``. EXERCISED has runs with
+``--kmigrate-exercise`` in ``runs``, and their ``tables``. Called again with the same seed it goes on where it was; a
+mutant that a test has noticed is not tried by another one. After MINUTES no further test is begun. CLASSES: patterns of
+classes in place of those of the document, for a Kafka with packages of its own, with colons between. AT_ONCE: how many
+mutants are tried side by side, 2 by default. ``equivalent.toml`` of the document names mutants that change nothing,
+each with the reason. Exit status 0 when all of the sample was tried, 1 if not all was, 2 for wrong use.
 """
 
 import json
 import re
 import shutil
+import signal
 import sys
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -50,6 +54,7 @@ from pytest_kmigrate.reports.planted import red_anyway
 from pytest_kmigrate.reports.suite_tests import command_of, ended_by_mistake, run_test
 
 SCORE = "score.md"
+_AT_ONCE = "2"
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class Sample:
     coverage: Coverage
     classes: Sequence[str] = ()
     """Patterns of classes in place of the document's."""
+    _noting: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
 
     @cached_property
     def distribution(self) -> Distribution:
@@ -129,29 +135,45 @@ class Sample:
         """The folder of the runs of one test of a mutant."""
         return self.runs / mutant / re.sub(r"[^\w.\[\]()-]", "-", _named(test))
 
-    def carry_out(self, reasons: Mapping[str, str], within_s: float = float("inf")) -> bool:
-        """Try all that was not tried yet, and return whether all was.
+    def carry_out(self, reasons: Mapping[str, str], within_s: float = float("inf"), at_once: int = 1) -> bool:
+        """Try all that was not tried yet, ``at_once`` mutants side by side, and return whether all was.
 
-        ``reasons``: why a mutant is equivalent, by its id. No test is begun after ``within_s``.
+        ``reasons``: why a mutant is equivalent, by its id. No test is begun after ``within_s``, nor after an interrupt.
         """
         ends_at_s = time.monotonic() + within_s
-        for mutant in self.mutants:
-            before = [each for each in self.trials if each.mutant == mutant.id]
-            for trial in self._tried(mutant, before, reasons.get(mutant.id)):
-                with (self.runs / RESULTS).open("a", encoding="utf-8") as results:
-                    results.write(json.dumps(trial.as_row()) + "\n")
-                _say(f"{mutant.id}: {trial.fate} {', '.join(trial.requirements)} {trial.test}")
-                if time.monotonic() > ends_at_s:
-                    return False
-        return True
+        before = defaultdict[str, list[Trial]](list)
+        for trial in self.trials:
+            before[trial.mutant].append(trial)
+        tests = {each.id: self._tests_for(each) for each in self.mutants}
+        over = threading.Event()
 
-    def _tried(self, mutant: GeneratedMutant, before: Sequence[Trial], reason: str | None) -> Iterator[Trial]:
+        def is_tried(mutant: GeneratedMutant) -> bool:
+            trials = self._tried(mutant, tests[mutant.id], before[mutant.id], reasons.get(mutant.id))
+            while not over.is_set() and (trial := next(trials, None)):
+                self._note(trial)
+                if time.monotonic() > ends_at_s:
+                    over.set()
+            return not over.is_set()
+
+        with ThreadPoolExecutor(at_once) as pool:
+            try:
+                return all(list(pool.map(is_tried, self.mutants)))
+            finally:
+                over.set()
+
+    def _note(self, trial: Trial) -> None:
+        with self._noting, (self.runs / RESULTS).open("a", encoding="utf-8") as results:
+            results.write(json.dumps(trial.as_row()) + "\n")
+        _say(f"{trial.mutant}: {trial.fate} {', '.join(trial.requirements)} {trial.test}")
+
+    def _tried(
+        self, mutant: GeneratedMutant, tests: Sequence[str], before: Sequence[Trial], reason: str | None
+    ) -> Iterator[Trial]:
         if reason is not None:
             if all(each.fate is not Fate.EQUIVALENT for each in before):
                 yield Trial(mutant.id, "", Fate.EQUIVALENT, seen=reason)
             return
         done = {each.test for each in before}
-        tests = self._tests_for(mutant)
         is_over = any(each.fate is Fate.KILLED or not each.test for each in before)
         if is_over or (before and done >= set(tests)):
             return
@@ -189,7 +211,7 @@ class Sample:
         runs.mkdir(parents=True)
         began_s = time.monotonic()
         command = command_of(name, self.profile, runs, kafka=self.kafka, mutant=str(self._folder(mutant)), nightly=None)
-        run_test(f"mutant {mutant.id}", name, command, runs)
+        run_test(f"mutant {mutant.id}", name, command, runs, self.coverage.limit_s(test))
         took_s = round(time.monotonic() - began_s, 1)
         return self._trial(mutant.id, test, runs, took_s)
 
@@ -207,14 +229,15 @@ def _say(sentence: str) -> None:
 def main(profile: str, kafka: str, scored: str, exercised: str, *more: str) -> int:
     """Try a sample and publish its score."""
     folder = Path(scored)
-    count, seed, minutes, classes = (*more, "", "", "", "")[:4]
+    count, seed, minutes, classes, at_once = (*more, "", "", "", "", "")[:5]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores, and its tests
     try:
         drawn_by = _whole("N", count), _whole("SEED", seed)
         within_s = 60.0 * _whole("MINUTES", minutes) if minutes else float("inf")
         name = name_of(kafka)
         coverage = coverage_in(Path(exercised), profile, name)
         sample = Sample(profile, kafka, folder, *drawn_by, coverage, tuple(classes.split(":")) if classes else ())
-        is_whole = sample.carry_out(equivalents(profile, name), within_s)
+        is_whole = sample.carry_out(equivalents(profile, name), within_s, _whole("AT_ONCE", at_once or _AT_ONCE, 1))
     except KmigrateError as error:
         return ended_by_mistake(error)
     except KeyboardInterrupt:
@@ -228,9 +251,9 @@ def main(profile: str, kafka: str, scored: str, exercised: str, *more: str) -> i
     return 0 if is_whole else 1
 
 
-def _whole(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise WrongUseError(f"{name}: expected a whole number, got {text!r}")
+def _whole(name: str, text: str, least: int = 0) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) >= least):
+        raise WrongUseError(f"{name}: expected a whole number{f' from {least}' if least else ''}, got {text!r}")
     return int(text)
 
 

@@ -14,6 +14,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.verdict import conforms
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.providers.fake import FakeProvider
+from pytest_kmigrate.recording.mutants import CLASS_FILE, write_mutant
 from tests.unit.plugin.conftest import TEST, Plant
 
 pytest_plugins = ["pytester"]
@@ -120,11 +121,20 @@ def test_a_test_that_does_not_come_to_where_it_begins_has_failed(pytester: pytes
 
 
 @pytest.mark.parametrize(
-    ("option", "is_cold"), [([], False), (["--kmigrate-cold"], True), (["--kmigrate-byteman=r.btm"], True)]
+    ("option", "is_cold"),
+    [
+        ([], False),
+        (["--kmigrate-cold"], True),
+        (["--kmigrate-byteman=r.btm"], True),
+        (["--kmigrate-mutant=changed"], False),
+    ],
 )
 def test_who_may_begin_from_checkpoints(pytester: pytest.Pytester, option: list[str], is_cold: bool) -> None:
-    """Not a test that was asked for from scratch, and no mutant: its effect must be seen where it was loaded."""
+    """Not a test that was asked for from scratch, and no rules: their effect must be seen where they were loaded."""
     pytester.path.joinpath("r.btm").write_text("RULE r\nCLASS C\nMETHOD m\nIF true\nDO NOTHING\nENDRULE\n")
+    changed = pytester.mkdir("changed")
+    write_mutant(changed, {"id": "m", "class_name": "org.acme.A"})
+    (changed / CLASS_FILE).write_bytes(b"\xca\xfe\xba\xbe")
     config = pytester.parseconfigure(*option)
     settings = [living._settings(config, FakeProvider()) for _ in range(2)]
     assert [each.checkpoints is None for each in settings] == [is_cold, is_cold]

@@ -1,6 +1,8 @@
 """The score of a sample: resumed, stopped at the first test that notices, and published."""
 
 import json
+import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,6 +128,42 @@ def test_a_sample_goes_on_where_it_was(sample: Sample, tried: list[tuple[str, st
     assert fates == {A.id: Fate.KILLED, B.id: Fate.SURVIVED, REFUSED.id: Fate.REFUSED, NEVER.id: Fate.NOT_EXECUTED}
 
 
+def test_mutants_are_tried_side_by_side(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each by one test at a time; the results have a line for each, whichever ended first."""
+    both = threading.Barrier(2, timeout=20)
+
+    def tested(_self: Sample, mutant: GeneratedMutant, test: str) -> Trial:
+        both.wait()
+        return Trial(mutant.id, test, Fate.SURVIVED)
+
+    monkeypatch.setattr(Sample, "_tested", tested)
+    assert sample.carry_out({}, at_once=2)
+    tried = Counter(json.loads(line)["mutant"] for line in (sample.runs / RESULTS).read_text().splitlines())
+    assert tried == {A.id: 2, B.id: 2, REFUSED.id: 1, NEVER.id: 1}
+
+
+def test_after_an_interrupt_no_mutant_is_begun(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that another thread was to take next are left for the same command."""
+    ran: list[str] = []
+
+    def interrupted(_self: Sample, mutant: GeneratedMutant, _test: str) -> Trial:
+        ran.append(mutant.id)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Sample, "_tested", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sample.carry_out({})
+    assert ran == [A.id]
+
+
+def test_a_test_that_waits_in_vain_is_ended(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what it takes without a mutant; one that was measured on a shared cluster may need one of its own."""
+    limits: list[object] = []
+    monkeypatch.setattr(score, "run_test", lambda *given: limits.append(given[-1]))
+    assert sample._tested(A, FAST).fate is Fate.NOT_JUDGED
+    assert limits == [90 + 2 * 0.001]
+
+
 def test_an_equivalent_one_is_not_tried_and_not_counted(sample: Sample, tried: list[tuple[str, str]]) -> None:
     """Nor is one that the JVM refuses; the others are three, of which one is noticed."""
     sample.carry_out({B.id: "no one reads it"})
@@ -223,6 +261,11 @@ def test_a_night_that_is_interrupted_says_that_it_goes_on(
     assert "the same command goes on" in capsys.readouterr().err
     assert score.main("kip-866", "3.9.1", str(tmp_path), str(tmp_path), "a dozen", "1") == 2
     assert "N: expected a whole number, got 'a dozen'" in capsys.readouterr().err
+    monkeypatch.setattr(score, "name_of", lambda _: "3.9.1")
+    monkeypatch.setattr(score, "coverage_in", lambda *_: Coverage({}, {}))
+    monkeypatch.setattr(score, "equivalents", lambda *_: {})
+    assert score.main("kip-866", "3.9.1", str(tmp_path), str(tmp_path), "12", "1", "", "", "0") == 2
+    assert "AT_ONCE: expected a whole number from 1, got '0'" in capsys.readouterr().err
 
 
 def test_what_runs_while_a_node_ends_is_tried_by_the_cheapest_tests(sample: Sample) -> None:

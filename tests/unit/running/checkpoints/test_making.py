@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.document import ClusterReader, Document, State, Step
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.protocols import Cluster, Reading, Scene
+from pytest_kmigrate.model.provider import NOTHING_LOADED
 from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.running.checkpoints import making
 from pytest_kmigrate.running.checkpoints.checkpoint import Checkpoint, Key
@@ -69,6 +71,20 @@ def test_a_cluster_is_driven_there_and_frozen_when_it_is_settled(tmp_path: Path)
     assert {name: node.is_up for name, node in content.frozen.nodes.items()} == dict.fromkeys(UP[0], True)
     assert before <= content.filled_at <= datetime.now(UTC)
     assert (content.changes, content.left_out) == ([], [])
+
+
+def test_it_is_made_of_nodes_that_nothing_is_planted_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its key names no mutant, and runs with and without one begin from it."""
+    given: list[dict[str, object]] = []
+    provider, provision = FakeProvider(), FakeProvider.provision
+
+    def noted(self: FakeProvider, *arguments: Any, **instruments: Any) -> Any:
+        given.append(instruments)
+        return provision(self, *arguments, **instruments)
+
+    monkeypatch.setattr(FakeProvider, "provision", noted)
+    make(TOY, provider, SHAPE, Start("BRANDED"), None, tmp_path / "disks")
+    assert [each.get("instruments", NOTHING_LOADED) for each in given] == [NOTHING_LOADED]
 
 
 def test_one_made_of_another_is_as_old_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,31 @@
+"""How one test of a suite is run by itself: in time, or ended."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.reports.suite_tests import OUTPUT, run_test
+
+
+def program(text: str) -> list[str]:
+    """A command in the place of pytest's."""
+    return [sys.executable, "-S", "-c", text]
+
+
+def test_a_test_that_is_not_over_in_time_is_interrupted(tmp_path: Path) -> None:
+    """As by Ctrl-C, so that it judges what its run has; its exit status says nothing then."""
+    assert not run_test("mutant m", "m::t", program("import time; time.sleep(600)"), tmp_path, within_s=0.2)
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_test_that_was_judged_is_in_time(tmp_path: Path, status: int) -> None:
+    """Green or red."""
+    assert run_test("mutant m", "m::t", program(f"raise SystemExit({status})"), tmp_path, within_s=600)
+
+
+def test_what_pytest_cannot_run_is_wrong_use(tmp_path: Path) -> None:
+    """With its last lines, and where the others are."""
+    with pytest.raises(WrongUseError, match=f"mutant m: .* m::t, got exit status 4: no such file; see .*{OUTPUT}"):
+        run_test("mutant m", "m::t", program("print('no such file'); raise SystemExit(4)"), tmp_path)
