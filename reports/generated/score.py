@@ -138,7 +138,7 @@ class Sample:
     def carry_out(self, reasons: Mapping[str, str], within_s: float = float("inf"), at_once: int = 1) -> bool:
         """Try all that was not tried yet, ``at_once`` mutants side by side, and return whether all was.
 
-        ``reasons``: why a mutant is equivalent, by its id. No test is begun after ``within_s``, nor after an interrupt.
+        ``reasons``: why a mutant is equivalent, by its id. No test is begun after ``within_s``, nor after an error.
         """
         ends_at_s = time.monotonic() + within_s
         before = defaultdict[str, list[Trial]](list)
@@ -149,10 +149,14 @@ class Sample:
 
         def is_tried(mutant: GeneratedMutant) -> bool:
             trials = self._tried(mutant, tests[mutant.id], before[mutant.id], reasons.get(mutant.id))
-            while not over.is_set() and (trial := next(trials, None)):
-                self._note(trial)
-                if time.monotonic() > ends_at_s:
-                    over.set()
+            try:
+                while not over.is_set() and (trial := next(trials, None)):
+                    self._note(trial)
+                    if time.monotonic() > ends_at_s:
+                        over.set()
+            except BaseException:
+                over.set()
+                raise
             return not over.is_set()
 
         with ThreadPoolExecutor(at_once) as pool:
