@@ -1,7 +1,8 @@
 """Generated mutants that change nothing that anybody could see, by hand, each with the reason."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from pytest_kmigrate.catalogue import place_of
 from pytest_kmigrate.catalogue.rows import records
@@ -12,16 +13,19 @@ EQUIVALENT = "equivalent.toml"
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A mutant by its id, and why it is no defect."""
+    """Mutants by their ids, and why they are no defects."""
 
     id: str
+    """With ``*`` for any text, and ``[0-7]`` for one of these."""
     kafka: str
     """The release whose lines its id has."""
     reason: str
 
 
-def equivalents(profile: str, kafka: str) -> Mapping[str, str]:
-    """The reasons by id of the mutant; nothing if the document names none of this release."""
+def equivalents(profile: str, kafka: str, mutants: Iterable[str]) -> Mapping[str, str]:
+    """The reasons by id of those mutants that the document names; nothing if it names none of this release."""
     place = place_of(profile)
     rows = records(Equivalent, place, EQUIVALENT, "equivalent") if place.has(EQUIVALENT) else ()
-    return {each.id: each.reason for each in rows if each.kafka == kafka}
+    mine = [each for each in rows if each.kafka == kafka]
+    reasons = ((mutant, [each.reason for each in mine if fnmatchcase(mutant, each.id)]) for mutant in mutants)
+    return {mutant: found[0] for mutant, found in reasons if found}

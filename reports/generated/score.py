@@ -241,7 +241,8 @@ def main(profile: str, kafka: str, scored: str, exercised: str, *more: str) -> i
         name = name_of(kafka)
         coverage = coverage_in(Path(exercised), profile, name)
         sample = Sample(profile, kafka, folder, *drawn_by, coverage, tuple(classes.split(":")) if classes else ())
-        is_whole = sample.carry_out(equivalents(profile, name), within_s, _whole("AT_ONCE", at_once or _AT_ONCE, 1))
+        reasons = equivalents(profile, name, [each.id for each in sample.mutants])
+        is_whole = sample.carry_out(reasons, within_s, _whole("AT_ONCE", at_once or _AT_ONCE, 1))
     except KmigrateError as error:
         return ended_by_mistake(error)
     except KeyboardInterrupt:

@@ -18,6 +18,7 @@ from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.recording.mutants import RESULTS, SAMPLE
 from pytest_kmigrate.reports.generated import score
 from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
+from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.score import Sample
 from pytest_kmigrate.reports.generated.trials import Trial, fate_of
 
@@ -182,6 +183,16 @@ def test_a_mutant_that_was_tried_can_be_found_equivalent_later(sample: Sample, t
     sample.carry_out({B.id: "no one reads it", A.id: "a mistake"})
     fates = {each.id: fate_of([trial for trial in sample.trials if trial.mutant == each.id]) for each in (A, B)}
     assert fates == {A.id: Fate.KILLED, B.id: Fate.EQUIVALENT}
+
+
+def test_rows_of_equivalent_mutants_may_be_patterns() -> None:
+    """Of one line that a compiler has put into several methods; a change of another kind on it is none of them."""
+    wrapped, returned = (
+        "ZkConfigMigrationClient.263.NegateConditionals.60",
+        "ZkConfigMigrationClient.263.NullReturnVals.60",
+    )
+    assert set(equivalents("kip-866", "3.9.1", [wrapped, returned, f"{wrapped[:-2]}69"])) == {wrapped}
+    assert equivalents("kip-866", "3.8.1", [wrapped]) == {}
 
 
 def test_departures_of_the_release_excuse_no_mutant(tmp_path: Path) -> None:
