@@ -4,6 +4,7 @@ import ast
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -15,11 +16,13 @@ from pytest_kmigrate.catalogue.rows import Row, records, wrong
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.spelling import did_you_mean
 from pytest_kmigrate.recording.identity import SUITES
+from pytest_kmigrate.recording.run_folder import run_folders
 
 OUTPUT = "pytest.log"
 """What pytest wrote, in the folder of runs that it was given."""
 _JUDGED = (0, 1)
 """How pytest ends when it has run the tests that it was given."""
+_LOOK_EVERY_S = 0.5
 _ENDING_S = 120
 """A test that is interrupted still judges its run and ends its nodes."""
 
@@ -99,34 +102,43 @@ def command_of(test: str, profile: str, runs: Path, **options: str | None) -> li
     return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", node_id(test, profile), *flags]
 
 
-def run_test(of: str, test: str, command: Sequence[str], runs: Path, within_s: float | None = None) -> bool:
-    """Run a command of pytest, with its output in this folder of runs; return whether it ended within that time.
+def run_test(of: str, test: str, command: Sequence[str], runs: Path, within_s: float = float("inf")) -> bool:
+    """Run a command of pytest, with its output in this folder of runs; return whether it ended in time.
 
-    It is interrupted otherwise, and judges what its run has until then. WrongUseError, which begins with ``of``, when
-    it cannot run the test.
+    ``within_s`` counts from where its run begins, as a checkpoint may be made before. Afterwards it is interrupted, and
+    judges what its run has. WrongUseError, which begins with ``of``, when it cannot run the test.
     """
     with (runs / OUTPUT).open("w") as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as ran:
-        status, is_in_time = _ended(ran, within_s)
-    if is_in_time and status not in _JUDGED:
+        status = _status_of(ran, runs, within_s)
+        if status is None:
+            _interrupt(ran)
+    if status is not None and status not in _JUDGED:
         last = (runs / OUTPUT).read_text(errors="replace").strip().splitlines()[-3:]
         raise WrongUseError(
             f"{of}: expected pytest to run {test}, got exit status {status}: "
             f"{' '.join(last) or 'no output'}; see {runs / OUTPUT}"
         )
-    return is_in_time
+    return status is not None
 
 
-def _ended(process: subprocess.Popen[bytes], within_s: float | None) -> tuple[int, bool]:
-    """The exit status of a process, and whether it ended in time; afterwards it is interrupted, then killed."""
+def _status_of(process: subprocess.Popen[bytes], runs: Path, within_s: float) -> int | None:
+    """The exit status of a process; None when it has not ended so long after a run began."""
+    began_s: float | None = None
+    while began_s is None or time.monotonic() < began_s + within_s:
+        try:
+            return process.wait(_LOOK_EVERY_S)
+        except subprocess.TimeoutExpired:
+            if began_s is None and run_folders(runs):
+                began_s = time.monotonic()
+    return None
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGINT)
     try:
-        return process.wait(within_s), True
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)
-    try:
-        return process.wait(_ENDING_S), False
+        process.wait(_ENDING_S)
     except subprocess.TimeoutExpired:
         process.kill()
-        return process.wait(), False
 
 
 def _suite(profile: str) -> Path:

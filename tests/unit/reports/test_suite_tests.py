@@ -16,7 +16,14 @@ def program(text: str) -> list[str]:
 
 def test_a_test_that_is_not_over_in_time_is_interrupted(tmp_path: Path) -> None:
     """As by Ctrl-C, so that it judges what its run has; its exit status says nothing then."""
+    (tmp_path / "run.json").touch()
     assert not run_test("mutant m", "m::t", program("import time; time.sleep(600)"), tmp_path, within_s=0.2)
+
+
+def test_time_counts_from_where_the_run_begins(tmp_path: Path) -> None:
+    """What a checkpoint costs that a mutant's test is the first to need is not the mutant's."""
+    late = program("import time; time.sleep(1.5)")
+    assert run_test("mutant m", "m::t", late, tmp_path, within_s=0.1)
 
 
 @pytest.mark.parametrize("status", [0, 1])
