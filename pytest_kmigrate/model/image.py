@@ -68,7 +68,6 @@ class OfLog(TypedDict, total=False):
     begins_with_snapshot: bool
     unplaced: Sequence[str]
     """Changes to what does not exist, and topics that exist already, in words; a log that is right has none."""
-    producer_ids_by: int | None
     record_counts: Mapping[str, int]
     discarded_record_counts: Mapping[str, int]
     """Those in transactions that were aborted or never ended."""

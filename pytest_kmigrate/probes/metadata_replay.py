@@ -162,7 +162,6 @@ class _Replay:
                 transactions=self._transactions,
                 topics_held_back=self._held_topics,
                 in_transaction=self._pending is not None,
-                producer_ids_by=self._block.get("brokerId"),
                 unplaced=self._unplaced,
                 begins_with_snapshot=self._begins_with_snapshot,
                 last_offset=self._last_offset,

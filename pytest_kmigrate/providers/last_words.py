@@ -11,6 +11,8 @@ from pytest_kmigrate.model.events.nodes import ThreadDied
 from pytest_kmigrate.redaction import redacted
 
 _ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Error: |^Exception in thread")
+_FATAL = "Encountered fatal fault"
+"""By Kafka's ProcessTerminatingFaultHandler, which ends the process."""
 _BEGINS = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+|\d+) ")
 """How each line begins that is no part of the one before it: the time."""
 _STACK = re.compile(r"\s+(at |\.\.\. \d+ (more|common))")
@@ -62,11 +64,16 @@ def death(node: str, exit_code: int | None, log: Path, since: int, *, is_recorde
     return error
 
 
-def last_words(log: Path) -> str:
-    """The last error in a log with the line after it, which names the exception; without one its last line."""
-    lines = _lines(log)
-    last_error = max((number for number, line in enumerate(lines) if _ERROR.search(line)), default=len(lines) - 1)
-    return redacted(" / ".join(lines[max(last_error, 0) :][:2]))[:_LENGTH]
+def last_words(log: Path, since: int = 0) -> str:
+    """The error behind so many bytes of a log that ended the process, with the line after it, which names the exception.
+
+    The last fatal fault, as what still runs then may log errors of its own; or the last error; or the last line.
+    """
+    lines = _lines(log, since)
+    errors = [number for number, line in enumerate(lines) if _ERROR.search(line)]
+    fatal = [number for number in errors if _FATAL in lines[number]]
+    ended = (fatal or errors or [max(len(lines) - 1, 0)])[-1]
+    return redacted(" / ".join(lines[ended:][:2]))[:_LENGTH]
 
 
 def dead_threads(log: Path) -> list[tuple[str, str]]:

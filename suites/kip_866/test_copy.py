@@ -237,6 +237,7 @@ def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
             within_s=0,
             requirements=["K866-PROC-takeover-order"],
         )
+        cluster_metadata.change(per_s=5)  # from before the claim on, so that what is asked for meets the copy
         copying.await_bitten()
         expect(
             "the answers to a change of an ISR, a request for producer ids, and the creation of a topic",
@@ -245,7 +246,6 @@ def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
             within_s=0,
             requirements=["K866-PROC-copy-no-broker-rpcs"],
         )
-        cluster_metadata.change(per_s=5)
         workload.await_acked(500)
     migration.advance_to(Phase.HYBRID)
     cluster_metadata.stop()

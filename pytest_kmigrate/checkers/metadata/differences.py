@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_kmigrate.model.image import FAMILIES, NO_BROKER, MetadataImage
+from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.redaction import HIDDEN
 
 Entries = Mapping[str, object]
@@ -76,10 +76,13 @@ def both_entries(one: MetadataImage, other: MetadataImage, family: str) -> tuple
 
 
 def _next_ids(image: MetadataImage, against: MetadataImage) -> Entries:
-    """A log that is a copy of a block which no broker took goes on at its end: a block is lost, none given twice."""
+    """A block in ZooKeeper that no broker took ends where the other side goes on: no id is lost or given twice there.
+
+    A controller writes the block that begins at the next id. A broker in ZooKeeper mode, a copy, and the full sync of a
+    controller read such a block as taken, and go on at its end.
+    """
     end = image.of_zookeeper.get("producer_ids_end")
-    is_copied = against.of_log.get("producer_ids_by") == NO_BROKER and against.producer_ids.get("next") == end
-    return {"next": end} if is_copied and end is not None else image.producer_ids
+    return {"next": end} if end is not None and against.producer_ids.get("next") == end else image.producer_ids
 
 
 def untold_configs(image: MetadataImage, against: MetadataImage) -> list[str]:

@@ -25,6 +25,17 @@ def test_the_last_error_is_told_with_its_exception(tmp_path: Path) -> None:
     assert last_words(log) == "3 ERROR fatal fault / java.lang.IllegalStateException: no"
 
 
+def test_what_ended_a_process_is_its_fatal_fault_of_this_life(tmp_path: Path) -> None:
+    """A controller that is asked to stop logs more errors after it, as of a quorum that does not answer."""
+    log = tmp_path / "server.log"
+    earlier = "1 ERROR Encountered fatal fault: earlier\n"
+    fault = "2 ERROR Encountered fatal fault: Aborting the ZK migration\njava.lang.RuntimeException: no\n"
+    log.write_text(f"{earlier}{fault}3 ERROR Graceful shutdown of RaftClient failed\n")
+    assert last_words(log, len(earlier)) == fault.strip().replace("\n", " / ")
+    log.write_text(f"{earlier}3 ERROR Graceful shutdown of RaftClient failed\n")
+    assert last_words(log, len(earlier)) == "3 ERROR Graceful shutdown of RaftClient failed"
+
+
 def test_a_log_without_an_error_is_told_by_its_last_line(tmp_path: Path) -> None:
     """What a JVM says that never came to logging, or one that was killed from outside."""
     log = tmp_path / "server.log"

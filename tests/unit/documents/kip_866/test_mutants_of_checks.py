@@ -26,7 +26,7 @@ RED_BY_A_KNOWN_BUG = {
 """Checks whose own verdict on runs of 3.9.1 is VIOLATES, and what explains that."""
 RED_IN_A_REAL_TEST = {
     "metadata_changes_stay_accepted": "test_what_mutants_do_to_metadata_is_told",
-    "phase_reached": "test_a_position_that_stands_still_is_seen_and_a_phase_that_is_not_reached",
+    "phase_reached": "test_a_position_and_an_override_that_stay_and_a_phase_that_is_not_reached_are_seen",
 }
 """Checks that speak for no requirement of their own, so that no mutant of the page can name them."""
 
