@@ -17,6 +17,7 @@ FLAG = procedure.MIGRATION_FLAG
     "K866-FAIL-final-then-flag",
     "K866-FAIL-final-then-flag-errors",
     "K866-MV-no-change-during-migration",
+    "K866-STATE-PostMigration",
 )
 def test_a_migration_is_finalized_once_and_for_good(
     workload,
@@ -48,7 +49,7 @@ def test_a_migration_is_finalized_once_and_for_good(
     )
     reported = _errors(cluster, errors_of)
     migration.make("set-the-flag-again", *_each_controller(cluster, {FLAG: "true"}))
-    workload.await_acked(500)
+    workload.await_acked(2500)  # long enough that what was under way as it was finalized has ended
     workload.await_consumed(500)
     expect(
         "whether controllers have reported errors since they have the flag again",
