@@ -1,7 +1,9 @@
 """What is missing for a bug, a check, a fault or a document that was added: all of it at once, each with what to do."""
 
 import ast
+import importlib
 import inspect
+import pkgutil
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
@@ -9,10 +11,12 @@ from itertools import chain
 from pathlib import Path
 
 import pytest_kmigrate
+from pytest_kmigrate import faults
 from pytest_kmigrate.catalogue import KnownBug, Requirement, all_known_bugs, requirements
 from pytest_kmigrate.documents import documents
 from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.model.document import Document
+from pytest_kmigrate.model.errors import WrongUseError
 from tests.faults_and_checks import table
 
 ROOT = Path(__file__).parent.parent
@@ -23,6 +27,13 @@ _OURS = "kmigrate-"
 _ROOMS = ("checkers", "documents")
 """Where unit tests of checks and diagnoses are."""
 _CLASSES = "tests/faults_and_checks.toml"
+_OF_A_DOCUMENT = (
+    ("pytest_kmigrate/documents/{}", ("__init__.py", "requirements.toml", "document.py")),
+    ("suites/{}", ("__init__.py", "conftest.py", "test_*.py")),
+    ("tests/unit/documents", ("{}/**/test_*.py", "test_{}.py")),
+    ("pytest_kmigrate/judging/planning/plans", ("{}.json",)),
+)
+"""By folder, the files of a document."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,10 @@ class Project:
     classed_checks: Collection[str]
     faults: Collection[str]
     classed_faults: Collection[str]
+    public: Collection[str]
+    """The names that users import from the package."""
+    tests_of_faults: str
+    """The text of their unit tests."""
     claims: Mapping[str, Collection[str]]
     """Texts in the tests of each document's suite, by the document; no key: it has no suite."""
     rows: Mapping[str, Collection[Requirement]]
@@ -60,10 +75,42 @@ def project() -> Project:
         classed_checks=tuple(chain.from_iterable(each.checks for each in table().families)),
         faults=tuple(_faults()),
         classed_faults=tuple(chain.from_iterable(table().faults.values())),
+        public={*pytest_kmigrate.__all__}.intersection(chain.from_iterable(pytest_kmigrate._ROOMS.values())),
+        tests_of_faults="".join(file.read_text("utf-8") for file in (UNIT / "faults").rglob("*.py")),
         claims={each.id: claimed(each) for each in known if suite(each).is_dir()},
         rows={each.id: requirements(each.id) for each in known},
         declared={each.id: {row for check in each.checks for row in check.requirements} for each in known},
     )
+
+
+def all_missing() -> list[str]:
+    """What this project lacks; where a document cannot be read, that and the files which documents lack."""
+    files = list(absent_files(ROOT))
+    try:
+        return [*files, *missing(project())]
+    except WrongUseError as error:
+        return [*files, *str(error).splitlines(), "(other lines may follow when this one is done)"]
+
+
+def absent_files(root: Path) -> Iterator[str]:
+    """One line for each file that a document lacks which has a folder of its own, here or among the suites."""
+    folders = (root / "pytest_kmigrate" / "documents", root / "suites")
+    found = {each.parent.name for folder in folders for each in folder.glob("*/*.*") if each.parent.name[0] not in "_."}
+    for name in sorted(found):
+        for folder, files in _OF_A_DOCUMENT:
+            yield from (f"document {name.replace('_', '-')}: {line}" for line in _absent(root, folder, files, name))
+
+
+def _absent(root: Path, folder: str, files: Collection[str], name: str) -> Iterator[str]:
+    at = folder.format(name)
+    if at.startswith("tests"):
+        if not any(any((root / at).glob(file.format(name))) for file in files):
+            yield f"expected unit tests in {at}/, in {name}/ or test_{name}.py; got none"
+        return
+    for file in files:
+        wanted = file.format(name.replace("_", "-"))
+        if not any((root / at).glob(wanted)):
+            yield f"expected {at}/{wanted}; got none" + (": make docs writes it" if wanted.endswith(".json") else "")
 
 
 def missing(of: Project) -> list[str]:
@@ -84,10 +131,12 @@ def claimed(document: Document) -> set[str]:
 
 
 def _faults() -> Iterator[str]:
-    for name in pytest_kmigrate.__all__:
-        found = getattr(pytest_kmigrate, name)
-        if inspect.isclass(found) and is_dataclass(found) and hasattr(found, "applied_to"):
-            yield name
+    """The classes in ``faults/`` that can be applied, whether or not users know them."""
+    for module in pkgutil.walk_packages(faults.__path__, f"{faults.__name__}."):
+        for name, found in vars(importlib.import_module(module.name)).items():
+            is_own = inspect.isclass(found) and found.__module__ == module.name and not name.startswith("_")
+            if is_own and is_dataclass(found) and hasattr(found, "applied_to"):
+                yield name
 
 
 def _of_bugs(of: Project) -> Iterator[str]:
@@ -117,6 +166,11 @@ def _of_checks(of: Project) -> Iterator[str]:
 
 
 def _of_faults(of: Project) -> Iterator[str]:
+    for each in of.faults:
+        if each not in of.public:
+            yield f"fault {each}: expected in pytest_kmigrate/__init__.py (import, __all__, _ROOMS); got not all"
+        if not re.search(rf"\b{each}\(", of.tests_of_faults):
+            yield f"fault {each}: expected a unit test in tests/unit/faults/; got none"
     yield from _classed("fault", of.faults, of.classed_faults, "under one effect")
 
 
