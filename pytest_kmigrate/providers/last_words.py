@@ -65,7 +65,7 @@ def death(node: str, exit_code: int | None, log: Path, since: int, *, is_recorde
 
 
 def last_words(log: Path, since: int = 0) -> str:
-    """The error behind so many bytes of a log that ended the process, with the line after it, which names the exception.
+    """The error behind so many bytes of a log that ended the process, with the next line, which names the exception.
 
     The last fatal fault, as what still runs then may log errors of its own; or the last error; or the last line.
     """

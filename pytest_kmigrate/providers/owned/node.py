@@ -350,7 +350,7 @@ class OwnedNode:
                     f"the end of {self.name}, which was killed", _KILLED_WITHIN_S, f"process {self.pid} still exists"
                 )
         took_ms = int((time.monotonic() - began) * 1000)
-        said = "" if how == "killed" or self._exit_code in _OBEYED else last_words.last_words(self.log, self._life_began)
+        said = "" if how == "killed" or self._exit_code in _OBEYED else self._last_words()
         self._around.recorder.record(events.NodeStopped(self._ending, self._exit_code, took_ms, said), self.name)
 
     def _has_ended_within(self, within_s: float) -> bool:
@@ -389,7 +389,7 @@ class OwnedNode:
             self._ending = "gone"
             self._around.recorder.record(events.NodeStopped("gone", code, 0, ""), self.name)
         if self._ending is None:
-            died = events.NodeDied(code, last_words.last_words(self.log, self._life_began), self.machine_trouble() or None)
+            died = events.NodeDied(code, self._last_words(), self.machine_trouble() or None)
             self._around.recorder.record(died, self.name)
         self._ended.set()
 
@@ -397,6 +397,9 @@ class OwnedNode:
         """What this machine lacks, by the log of the node's present or last life; empty if nothing is known."""
         by_itself = self._exit_code if self._ending is None else None
         return last_words.machine_trouble(self.log, self._life_began, by_itself)
+
+    def _last_words(self) -> str:
+        return last_words.last_words(self.log, self._life_began)
 
     def _raise_if_died(self) -> None:
         if not self.alive and self._around.supervision.is_lost:
