@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.faults.name_service import Misname
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
     from pytest_kmigrate.faults.resources import Clock, FewFiles, FillDisk, SlowFsync, Starve, TornTail
-    from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
+    from pytest_kmigrate.faults.znodes import ExpireSession, Forbid, Tamper
     from pytest_kmigrate.judging import checks
     from pytest_kmigrate.model.checkpoint import Znode
     from pytest_kmigrate.model.event import EventKind
@@ -47,6 +47,7 @@ __all__ = [
     "FailLogDir",
     "FewFiles",
     "FillDisk",
+    "Forbid",
     "Hold",
     "Inject",
     "Injection",
@@ -104,7 +105,7 @@ _ROOMS = {
     "faults.name_service": ("Misname",),
     "faults.processes": ("Kill", "Pause", "Stop"),
     "faults.resources": ("Clock", "FewFiles", "FillDisk", "SlowFsync", "Starve", "TornTail"),
-    "faults.znodes": ("ExpireSession", "Tamper"),
+    "faults.znodes": ("ExpireSession", "Forbid", "Tamper"),
     "judging": ("checks",),
     "model.checkpoint": ("Znode",),
     "model.event": ("EventKind",),

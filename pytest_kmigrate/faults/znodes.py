@@ -13,6 +13,9 @@ from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import NodeSpec, Role
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
+_READABLE = frozenset({(17, "world", "anyone")})
+"""Read, and admin, which is what gives it another ACL."""
+
 
 @dataclass(frozen=True)
 class Tamper:
@@ -42,6 +45,32 @@ class Tamper:
                     scene.znodes.delete(self.path)
                 else:
                     scene.znodes.set(self.path, original)
+
+
+@dataclass(frozen=True)
+class Forbid:
+    """ZooKeeper refuses to change a znode, and to create or delete any right below it, as by a wrong ACL.
+
+    Everybody may read it. Healing brings its ACL back.
+    """
+
+    path: str
+    needs = frozenset({Capability.ZNODES, Capability.ZNODE_WRITES})
+
+    def __str__(self) -> str:
+        return f"forbid({self.path})"
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Give the znode an ACL by which it can be read, and given another ACL."""
+        former = scene.znodes.access(self.path)
+        scene.znodes.allow(self.path, _READABLE)
+        is_so = scene.znodes.access(self.path) == _READABLE
+        witness = f"{self.path} could only be read" if is_so else None
+        try:
+            yield Applied((), f"an ACL of {self.path} by which it can only be read", lambda: witness, takes=NOTHING)
+        finally:
+            scene.znodes.allow(self.path, former)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,10 @@ class ZookeeperTls:
         return {"use_ssl": True, "check_hostname": True, **files}
 
 
+Access = frozenset[tuple[int, str, str]]
+"""An ACL of ZooKeeper: permissions (a sum of read 1, write 2, create 4, delete 8, admin 16), scheme and id of each."""
+
+
 class Znodes(Protocol):
     """The cluster's ZooKeeper, reached past the links."""
 
@@ -49,6 +53,14 @@ class Znodes(Protocol):
 
     def children(self, path: str) -> Sequence[str]:
         """Names below a path; none when it does not exist."""
+        ...
+
+    def access(self, path: str) -> Access:
+        """Who may do what with a znode, as its ACL has it."""
+        ...
+
+    def allow(self, path: str, access: Access) -> None:
+        """Give a znode another ACL."""
         ...
 
     def owner(self, path: str) -> int | None:

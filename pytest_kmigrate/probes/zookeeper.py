@@ -14,10 +14,11 @@ from kazoo.exceptions import BadVersionError, ConnectionClosedError, KazooExcept
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.interfaces import IAsyncResult
 from kazoo.retry import ForceRetryError, KazooRetry
+from kazoo.security import ACL, Id
 
 from pytest_kmigrate.model.capabilities import Capability, not_offered
 from pytest_kmigrate.model.errors import ClusterError, NotApplicableError
-from pytest_kmigrate.model.peer import ZookeeperTls
+from pytest_kmigrate.model.peer import Access, ZookeeperTls
 from pytest_kmigrate.probes.znodes import snapshot
 
 _ANSWER_WITHIN_S = 30  # an ensemble that elects does not answer, and its second attempt begins after 5 s only
@@ -123,6 +124,19 @@ class ZookeeperClient:
                 return False
             raise
         return True
+
+    def access(self, path: str) -> Access:
+        """Who may do what with a znode; ClusterError where there is no such znode."""
+        with _patience(path):
+            acl = self._asked(lambda: self.kazoo.get_acls_async(path))[0]
+            return frozenset((int(each.perms), str(each.id.scheme), str(each.id.id)) for each in acl)
+
+    def allow(self, path: str, access: Access) -> None:
+        """Give a znode another ACL; ClusterError where there is no such znode, or the present ACL forbids it."""
+        self._require_writes(path)
+        acl = [ACL(permissions, Id(scheme, who)) for permissions, scheme, who in sorted(access)]
+        with _patience(path):
+            self._asked(lambda: self.kazoo.set_acls_async(path, acl))
 
     def snapshot(self) -> dict[str, bytes | None]:
         """Every znode with its data, read anew when the connection ended; ClusterError while no server answers."""

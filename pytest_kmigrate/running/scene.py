@@ -64,4 +64,4 @@ class _NoZookeeper:
         """Refused, too."""
         self._refuse(f"session {session:#x}")
 
-    get = set = delete = children = owner = _refuse
+    get = set = delete = children = access = allow = owner = _refuse

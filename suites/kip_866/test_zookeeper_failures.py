@@ -8,6 +8,7 @@ import pytest
 from pytest_kmigrate import (
     Cut,
     ExpireSession,
+    Forbid,
     Kill,
     Kind,
     MetadataChange,
@@ -96,6 +97,29 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(workload, clus
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
         checks.zookeeper_lag_grows_and_falls_back(),
+    )
+
+
+@pytest.mark.spoils
+@pytest.mark.known_bug("kmigrate-14")
+@pytest.mark.starts_at("HYBRID", filled=True)
+@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-DW-full-parity")
+def test_what_an_acl_refused_is_written_when_it_is_allowed(workload, cluster_metadata, inject, verify_clients):
+    """ZooKeeper takes no config of another topic for a while; what changes then, and afterwards, is on both sides."""
+    workload.await_acked(500)
+    with inject(Forbid("/config/topics")):
+        cluster_metadata.make(
+            MetadataChange("create-topic", "refused", {"partitions": 3, "replication": 3}),
+            MetadataChange("alter-config", "topic:refused", {"retention.ms": "86400000"}),
+        )
+        workload.await_acked(500)
+    cluster_metadata.make(MetadataChange("create-topic", "allowed", {"partitions": 3, "replication": 3}))
+    workload.await_acked(500)
+    cluster_metadata.settle("after", within_s=15)
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.peer import Access
 from pytest_kmigrate.model.protocols import Reading, Scene
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.bench import MemoryRecorder
@@ -67,6 +68,7 @@ class FakeZnodes:
 
     def __init__(self, **at: bytes) -> None:
         self.tree: dict[str, bytes] = dict(at)
+        self.accesses: dict[str, Access] = {}
         self.owners: dict[str, int] = {}
         self.connected: dict[str, int] = {}
         self.expired: list[int] = []
@@ -88,6 +90,14 @@ class FakeZnodes:
         """Names below."""
         below = [known.removeprefix(f"{path}/") for known in self.tree if known.startswith(f"{path}/")]
         return sorted({name.partition("/")[0] for name in below})
+
+    def access(self, path: str) -> Access:
+        """As set; anyone may do anything otherwise."""
+        return self.accesses.get(path, frozenset({(31, "world", "anyone")}))
+
+    def allow(self, path: str, access: Access) -> None:
+        """Set it."""
+        self.accesses[path] = access
 
     def owner(self, path: str) -> int | None:
         """As set."""

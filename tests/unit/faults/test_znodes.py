@@ -5,7 +5,7 @@ import pytest
 from pytest_kmigrate.faults import znodes
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.targets import every, node
-from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
+from pytest_kmigrate.faults.znodes import ExpireSession, Forbid, Tamper
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
@@ -37,6 +37,24 @@ def test_tamper_heals_when_the_test_body_raises(stage: Stage) -> None:
     with pytest.raises(ZeroDivisionError), inject(stage.scene, Tamper("/migration", "ours")):
         raise ZeroDivisionError
     assert stage.znodes.get("/migration") == b"before"
+
+
+def test_a_forbidden_znode_can_only_be_read_until_it_is_healed(stage: Stage) -> None:
+    """Its ACL is the witness, and is as before afterwards."""
+    theirs = frozenset({(31, "sasl", "kafka"), (1, "world", "anyone")})
+    stage.znodes.allow("/config/topics", theirs)
+    with inject(stage.scene, Forbid("/config/topics")):
+        assert stage.znodes.access("/config/topics") == {(17, "world", "anyone")}
+    assert stage.znodes.access("/config/topics") == theirs
+    assert stage.of(EventKind.FAULT_WITNESSED)
+
+
+def test_an_acl_that_does_not_hold_gives_no_witness(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server may skip ACLs, or another client may give the znode its own."""
+    monkeypatch.setattr(stage.znodes, "allow", lambda *_: None)
+    with inject(stage.scene, Forbid("/config/topics")):
+        pass
+    assert stage.of(EventKind.FAULT_NOT_WITNESSED)
 
 
 def test_an_expired_session_is_witnessed_by_the_vanished_registration(stage: Stage) -> None:

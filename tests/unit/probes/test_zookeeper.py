@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from kazoo.exceptions import BadVersionError, ConnectionClosedError, ConnectionLoss, NoAuthError, NoNodeError
+from kazoo.security import ACL, Id
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.probes import zookeeper
@@ -127,3 +128,19 @@ def test_a_znode_that_may_not_be_read_is_no_server_that_is_not_there(monkeypatch
             client.get("/consumers/g")
     finally:
         client.close()
+
+
+def test_an_acl_is_read_and_written_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Permissions are numbers of ZooKeeper's, and the order of its entries says nothing."""
+    client = ZookeeperClient("127.0.73.1:1")
+    given: list[tuple[str, list[ACL]]] = []
+    held = [ACL(31, Id("sasl", "kafka")), ACL(1, Id("world", "anyone"))]
+    monkeypatch.setattr(client.kazoo, "get_acls_async", lambda _: _Answer((held, None)))
+    monkeypatch.setattr(client.kazoo, "set_acls_async", lambda *asked: given.append(asked) or _Answer(None))
+    try:
+        found = client.access("/config/topics")
+        assert found == {(31, "sasl", "kafka"), (1, "world", "anyone")}
+        client.allow("/config/topics", found)
+    finally:
+        client.close()
+    assert [(path, sorted(acl)) for path, acl in given] == [("/config/topics", sorted(held))]
