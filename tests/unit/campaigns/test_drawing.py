@@ -25,13 +25,18 @@ KIP = walkable("kip-866")
 SPACE = space_of(KIP)
 
 
+AN_HOUR_HAS = 45
+"""About so many ordered pairs of effects: a new fault makes the nights of these tests longer."""
+LONG = len(kinds()) ** 2 / AN_HOUR_HAS
+"""Hours in which everything is swept, each pair is tried, and some draws follow, two runs side by side."""
+
 SMALL = Space("kip-866", SPACE.topologies, (Way(("HYBRID",), 40, ("HYBRID",), "HYBRID"),), nodes=SPACE.nodes)
 
 
 @cache
 def whole_night() -> Drawn:
-    """A night of ten hours, two runs side by side."""
-    return drawn(SPACE, KIP, seed=7, hours=10, side_by_side=2)
+    """A night with draws by gain, two runs side by side."""
+    return drawn(SPACE, KIP, seed=7, hours=LONG, side_by_side=2)
 
 
 def _small(seed: int) -> Drawn:
@@ -115,14 +120,14 @@ def test_a_night_keeps_to_its_time() -> None:
     assert short.seconds <= 3600
     assert short.paired == 0
     assert list(map(line_of, short.schedules)) == list(map(line_of, whole_night().schedules[: len(short.schedules)]))
-    assert whole_night().seconds <= 10 * 3600 * 2
+    assert whole_night().seconds <= LONG * 3600 * 2
     assert len(whole_night().schedules) > whole_night().swept + whole_night().paired
 
 
 def test_what_was_witnessed_before_is_not_swept_again() -> None:
     """A cell that was begun and never witnessed is."""
     known = {cell: Known(begun=1, witnessed=int(cell.state != "HYBRID")) for cell in SPACE.cells}
-    night = drawn(SPACE, KIP, seed=7, hours=2, known=known)
+    night = drawn(SPACE, KIP, seed=7, hours=LONG / 5, known=known)
     swept = [cell for each in night.schedules[: night.swept] for cell in cells_of(data_of(each)["happenings"])]
     assert set(swept) == {cell for cell in SPACE.cells if cell.state == "HYBRID"}
 
@@ -140,7 +145,7 @@ def test_gain_falls_with_runs_and_with_seconds_and_rises_with_doubt() -> None:
 def test_draws_by_gain_reach_the_cells_that_are_known_least() -> None:
     """Of a small space in which half was looked at ten times, the other half gets most of the night."""
     known = {cell: Known(10, 10, 0, 10, 60.0) for cell in SMALL.cells if cell.effect == "kill"}
-    night = drawn(SMALL, KIP, seed=1, hours=4, known=known)
+    night = drawn(SMALL, KIP, seed=1, hours=LONG / 2, known=known)
     by_gain = night.schedules[night.swept + night.paired :]
     visits = Counter(cell for each in by_gain for cell in cells_of(data_of(each)["happenings"]))
     rarely = [visits[cell] for cell in known]
@@ -154,7 +159,7 @@ def test_other_knowledge_turns_a_night_to_a_cell() -> None:
     known = {cell: Known(5, 5, 0, 5, 60.0) for cell in SMALL.cells}
 
     def visits(factor: float) -> int:
-        night = drawn(SMALL, KIP, seed=3, hours=4, known=known, new_to={wanted: factor})
+        night = drawn(SMALL, KIP, seed=3, hours=LONG / 2, known=known, new_to={wanted: factor})
         return sum(wanted in set(cells_of(data_of(each)["happenings"])) for each in night.schedules)
 
     assert visits(50) > visits(1)
