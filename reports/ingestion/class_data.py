@@ -24,7 +24,7 @@ _ROOM_BYTES = 300_000_000
 """So much must be free, twice what an archive takes: on a full disk the JVM ends itself without a word."""
 
 _OPTIONS = "spark.driver.extraJavaOptions"
-_PLACE = "kmigrate.class-data"
+PLACE = "kmigrate.class-data"
 """The JVM's own property that names the archive to be made of it; a JVM that cannot make one has none."""
 
 
@@ -39,7 +39,7 @@ def with_archive(chosen: dict[str, str]) -> dict[str, str]:
     archive = cache_dir() / name / ARCHIVE_FILE
     if archive.is_file():
         return chosen | {_OPTIONS: f'{flags} "-XX:SharedArchiveFile={archive}"'}
-    return chosen | {_OPTIONS: f"{flags} -XX:+RecordDynamicDumpInfo -D{_PLACE}={name}"}
+    return chosen | {_OPTIONS: f"{flags} -XX:+RecordDynamicDumpInfo -D{PLACE}={name}"}
 
 
 def keep_archive(progress: Progress) -> None:
@@ -49,7 +49,7 @@ def keep_archive(progress: Progress) -> None:
     """
     try:
         # PySpark has no public word for the JVM that stays when a session has ended.
-        name = SparkContext._jvm.System.getProperty(_PLACE)  # type: ignore[union-attr]  # noqa: SLF001
+        name = SparkContext._jvm.System.getProperty(PLACE)  # type: ignore[union-attr]  # noqa: SLF001
         if name:
             entry(name, lambda folder: _dump(folder / ARCHIVE_FILE, progress), progress)
     except (KmigrateError, OSError, Py4JError) as error:

@@ -2,14 +2,18 @@
 
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from pytest_kmigrate.cli import main
 from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
+from pytest_kmigrate.reports.ingestion.class_data import PLACE
+from pytest_kmigrate.reports.ingestion.session import spark_session
 from tests.spark.run_folders import migration, verdict, write_run
 
 WITHOUT_MARTS = """\
@@ -22,6 +26,17 @@ main()
 
 _YESTERDAY = "the page of yesterday"
 _LONG_S = 300
+
+
+@contextmanager
+def small_session(log: Path, *, writes_here: bool = True) -> Iterator[SparkSession]:
+    """The session of an analysis of little data, on one core; every analysis in the block finds it and uses it.
+
+    A class-data archive that is there is used. None is made of what tests happen to load.
+    """
+    with spark_session("local[1]", is_small=True, log=log, has_archive=True, writes_here=writes_here) as session:
+        session.sparkContext._jvm.System.clearProperty(PLACE)
+        yield session
 
 
 def kmigrate(*arguments: object) -> tuple[int, str]:

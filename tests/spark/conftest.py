@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pytest_kmigrate.reports.ingestion.session import spark_session
+from tests.spark.commands import small_session
 
 _LOG = pytest.StashKey[Path]()
 _LAST_LINES = 40
@@ -19,9 +19,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def spark(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The session of an analysis of little data, on one core; every analysis of these tests finds it and uses it."""
+    """The session of these tests."""
     log = pytestconfig.stash[_LOG] = tmp_path_factory.mktemp("spark") / "spark.log"
-    with spark_session("local[1]", is_small=True, log=log) as session:
+    with small_session(log) as session:
         yield session
 
 

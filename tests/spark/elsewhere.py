@@ -1,6 +1,7 @@
 """One night of runs, and what an analysis of it comes to wherever it lies: on this machine, in HDFS, in a bucket."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports.analyze import analyze
+from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
 from pytest_kmigrate.reports.ingestion.hadoop_storage import HadoopStorage
 from tests.bench.operations import synthetic_run, write_parts
+from tests.spark.commands import counted
 from tests.spark.run_folders import fault, migration, verdict, write_run
 
 
@@ -25,6 +27,12 @@ class Analyzed:
     outcome: Outcome
     page: str
 
+    @property
+    def attempts(self) -> list[dict[str, Any]]:
+        """The runs as they count."""
+        attempts: list[dict[str, Any]] = self.answers["attempts"]
+        return attempts
+
 
 def write_night(runs: Path) -> None:
     """Run folders: green, red, one with operations, one without end, a broken one, and a stranger."""
@@ -36,16 +44,21 @@ def write_night(runs: Path) -> None:
     (runs / "notes").mkdir()
 
 
-def analyzed(night: str) -> Analyzed:
+def analyzed(night: str, by: Callable[[str, str], AnalysisResult] = analyze) -> Analyzed:
     """The runs of a night, analyzed into a report beside them."""
-    result = analyze(f"{night}/runs", f"{night}/report")
+    result = by(f"{night}/runs", f"{night}/report")
     report: dict[str, Any] = json.loads(result.report.read_text())
     del report["about"]
     return Analyzed(report, result.read, result.outcome, str(result.page))
 
 
-def killed_then_whole_then_again(night: str) -> tuple[Analyzed, Analyzed]:
-    """A first analysis is killed before the new ledger has its name; what the second and the third come to."""
+def killed_then_whole_then_again(
+    night: str, whole: Callable[[str, str], AnalysisResult] = analyze
+) -> tuple[Analyzed, Analyzed]:
+    """A first analysis is killed before the new ledger has its name; what the second and the third come to.
+
+    The third has no marts: in every analysis these are counted from tables that lie there.
+    """
     moved = HadoopStorage.move
 
     def killed(storage: HadoopStorage, path: str, to: str) -> None:
@@ -57,7 +70,7 @@ def killed_then_whole_then_again(night: str) -> tuple[Analyzed, Analyzed]:
         patched.setattr(HadoopStorage, "move", killed)
         with pytest.raises(KeyboardInterrupt):
             analyzed(night)
-    return analyzed(night), analyzed(night)
+    return analyzed(night, whole), analyzed(night, counted)
 
 
 def hadoop(spark: SparkSession, uri: str) -> tuple[Any, Any]:

@@ -12,8 +12,7 @@ from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.providers.owned.supervisor import die_with_parent
-from pytest_kmigrate.reports.ingestion.session import spark_session
-from tests.spark.commands import kmigrate
+from tests.spark.commands import counted, kmigrate, small_session
 from tests.spark.elsewhere import analyzed, copied, killed_then_whole_then_again, write_night
 from tests.spark.s3_store import OWNER, READER, Store, s3, submit_arguments
 
@@ -71,7 +70,7 @@ def _begin(environment: dict[str, str], log: Path) -> None:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(environment)
-    _while_this_process_lives.enter_context(spark_session("local[1]", is_small=True, log=log, writes_here=False))
+    _while_this_process_lives.enter_context(small_session(log, writes_here=False))
 
 
 def _uploaded(folder: Path, to: str) -> None:
@@ -81,13 +80,17 @@ def _uploaded(folder: Path, to: str) -> None:
 
 
 def test_a_bucket_gives_the_answers_of_this_machine(pool: ProcessPoolExecutor, night: Path) -> None:
-    """Read from there and written there: killed before the new ledger has its name, then whole, then without news."""
+    """Read from there and written there: killed before the new ledger has its name, then whole, then without news.
+
+    Marts are written as these tables are, by the code that an HDFS has seen.
+    """
     pool.submit(_uploaded, night / "runs", f"s3a://{NIGHTS}/runs").result()
-    first, again = pool.submit(killed_then_whole_then_again, f"s3a://{NIGHTS}").result()
-    local = pool.submit(analyzed, str(night)).result()
+    first, again = pool.submit(killed_then_whole_then_again, f"s3a://{NIGHTS}", counted).result()
+    local = pool.submit(analyzed, str(night), counted).result()
 
     assert first.answers == local.answers
     assert again.answers == local.answers
+    assert local.attempts != []
     assert (local.read, first.read, again.read, again.outcome) == (5, 5, 0, Outcome.VIOLATES)
     assert again.page == f"s3a://{NIGHTS}/report/index.html"
 

@@ -49,7 +49,7 @@ def test_hdfs_gives_the_answers_of_this_machine(local: Analyzed, night: str) -> 
     first, again = killed_then_whole_then_again(night)
 
     assert first.answers == local.answers
-    assert again.answers == local.answers
+    assert again.attempts == local.attempts != []
     assert (local.read, first.read, again.read, again.outcome) == (5, 5, 0, Outcome.VIOLATES)
     assert again.page == f"{night}/report/index.html"
 

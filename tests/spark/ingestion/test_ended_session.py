@@ -9,29 +9,31 @@ from tests.spark.commands import analysis_cut_short
 _ENDED = """
 from pyspark import SparkContext
 from pytest_kmigrate.reports import analyze
+from pytest_kmigrate.reports.ingestion import tables
 
-goes_on = analyze.{work}
+goes_on = {module}.{work}
 
 
-def ended(*tables):
+def ended(*given):
     {end}
-    return goes_on(*tables)
+    return goes_on(*given)
 
 
-analyze.{work} = ended
+{module}.{work} = ended
 """
 
 
 @pytest.mark.parametrize(
-    ("work", "end"),
+    ("module", "work", "end"),
     [
-        pytest.param("ingest", "SparkContext._active_spark_context._jsc.sc().stop()", id="session"),
-        pytest.param("write_marts", "SparkContext._gateway.proc.kill()", id="JVM"),
+        pytest.param("analyze", "ingest", "SparkContext._active_spark_context._jsc.sc().stop()", id="session"),
+        # While tables are computed by some threads and planned by another one.
+        pytest.param("tables", "write_rows", "SparkContext._gateway.proc.kill()", id="JVM"),
     ],
 )
-def test_spark_that_ends_in_the_midst_is_one_line(tmp_path: Path, work: str, end: str) -> None:
+def test_spark_that_ends_in_the_midst_is_one_line(tmp_path: Path, module: str, work: str, end: str) -> None:
     """Exit status 4 and where Spark says why; no stack trace."""
-    status, printed = analysis_cut_short(tmp_path, _ENDED.format(work=work, end=end))
+    status, printed = analysis_cut_short(tmp_path, _ENDED.format(module=module, work=work, end=end))
 
     assert status == 4, printed
     assert "Spark: expected it to run until all is written, got its end; the last lines of " in printed.splitlines()[-1]

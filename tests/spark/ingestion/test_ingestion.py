@@ -142,7 +142,7 @@ def bad_input(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     pq.write_table(pa.table({"kind": pa.array([0, 1], pa.int8())}), other_columns / "clients-000001.parquet")
     write_run(runs, "unknown-outcome", [GREEN, verdict(outcome="PERHAPS")])
     (runs / "empty").mkdir()
-    return analyze(str(runs), tmp_path_factory.mktemp("out"))
+    return counted(runs, tmp_path_factory.mktemp("out"))
 
 
 def test_bad_input_is_told_with_path_line_and_reason(bad_input: AnalysisResult) -> None:
@@ -269,7 +269,7 @@ def test_paths_may_be_uris_of_any_hadoop_file_system(spark: SparkSession, tmp_pa
     hadoop.set("fs.viewfs.mounttable.mounted.link./all", f"file://{tmp_path}")
 
     plain = counted((tmp_path / "runs").as_uri(), (tmp_path / "plain").as_uri())
-    mounted = analyze("viewfs://mounted/all/runs", "viewfs://mounted/all/out")
+    mounted = counted("viewfs://mounted/all/runs", "viewfs://mounted/all/out")
     again = counted("viewfs://mounted/all/runs", "viewfs://mounted/all/out")
 
     assert (again.read, again.runs, again.outcome) == (0, 2, Outcome.VIOLATES)
@@ -289,10 +289,10 @@ def test_results_of_other_tools_count_as_attempts(spark: SparkSession, tmp_path:
     cases = '<testcase classname="org.Acme" name="works"/><testcase classname="org.Acme" name="breaks"><failure/>'
     (theirs / "TEST-acme.xml").write_text(f'<testsuite name="acme">{cases}</testcase></testsuite>')
     (theirs / "TEST-torn.xml").write_text('<testsuite name="torn"><testcase classname="org.Acme" na')
-    result = analyze(str(runs), tmp_path / "out")
+    result = counted(runs, tmp_path / "out")
 
     reported = {(row["test_id"].rpartition(".")[2], row["outcome"]) for row in _report(result)["attempts"]}
     assert {name for name, _ in reported if "works" in name or "breaks" in name}
     assert sorted(outcome for _, outcome in reported) == ["CONFORMS", "CONFORMS", "VIOLATES"]
     assert [path for path, _, _ in _aside(result)] == ["jenkins/TEST-torn.xml"]
-    assert analyze(str(theirs), tmp_path / "alone").runs == 2
+    assert counted(theirs, tmp_path / "alone").runs == 2
