@@ -18,8 +18,8 @@ from kio.schema.describe_configs.v4.response import DescribeConfigsResponse
 from kio.schema.describe_user_scram_credentials.v0.request import DescribeUserScramCredentialsRequest
 from kio.schema.describe_user_scram_credentials.v0.response import DescribeUserScramCredentialsResponse
 from kio.schema.errors import ErrorCode
-from kio.schema.metadata.v12.request import MetadataRequest
-from kio.schema.metadata.v12.response import MetadataResponse
+from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopic
+from kio.schema.metadata.v12.response import MetadataResponse, MetadataResponseTopic
 from kio.static.primitive import i8
 
 from pytest_kmigrate.model.errors import ClusterError
@@ -37,6 +37,9 @@ _OF_TOPIC, _OF_BROKER, _OF_ALL_BROKERS = 1, 2, 3
 _DEFAULT = 5
 """As above: the release's own default."""
 
+_OF_ALL_TOPICS = MetadataRequest(
+    topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False
+)
 _GONE = frozenset({"UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID"})
 
 Quota = tuple[dict[str, str | None], dict[str, float]]
@@ -79,10 +82,26 @@ def all_topics_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> Map
     return all_metadata_at(peer, within_s=within_s).topics
 
 
+def names_by_id_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dict[str, str]:
+    """What this broker answers for each topic in its metadata cache when it is asked by the topic's id, by its name.
+
+    The name, or Kafka's error, such as UNKNOWN_TOPIC_ID.
+    """
+    found = ask(peer, _OF_ALL_TOPICS, MetadataResponse, within_s).topics
+    asked = tuple(MetadataRequestTopic(topic_id=topic.topic_id, name=None) for topic in found)
+    request = MetadataRequest(topics=asked, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
+    answers = {topic.topic_id: topic for topic in ask(peer, request, MetadataResponse, within_s).topics}
+    answered = ((str(topic.name), answers.get(topic.topic_id)) for topic in found)
+    return {name: str(by_id.name) if by_id and not by_id.error_code else _error_of(by_id) for name, by_id in answered}
+
+
+def _error_of(answered: MetadataResponseTopic | None) -> str:
+    return named(answered.error_code) if answered else "no answer"
+
+
 def all_metadata_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> ReportedCluster:
     """What this broker reports to clients of the whole cluster."""
-    request = MetadataRequest(topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
-    answer = ask(peer, request, MetadataResponse, within_s)
+    answer = ask(peer, _OF_ALL_TOPICS, MetadataResponse, within_s)
     brokers = frozenset(int(broker.node_id) for broker in answer.brokers)
     return ReportedCluster(int(answer.controller_id), brokers, _topics_in(answer))
 

@@ -174,6 +174,25 @@ def identity(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "C
 
 
 @pytest.fixture
+def misnamed_by_id(kmigrate_run: "Run", admin_of: "Callable[[str], Peer]") -> "Callable[[], dict[str, str]]":
+    """``misnamed_by_id()``: by ``broker: topic``, what a live broker answers for its id if it is not that topic."""
+    from pytest_kmigrate.model.topology import Role
+    from pytest_kmigrate.wire.describing import names_by_id_at
+
+    def misnamed() -> dict[str, str]:
+        live = [node.name for node in kmigrate_run.cluster.nodes(Role.BROKER) if node.alive]
+        answers = {each: names_by_id_at(admin_of(each)) for each in live}
+        return {
+            f"{broker}: {topic}": answered
+            for broker, topics in answers.items()
+            for topic, answered in topics.items()
+            if answered != topic
+        }
+
+    return misnamed
+
+
+@pytest.fixture
 def new_producer_ids(kmigrate_run: "Run", admin_of: "Callable[[str], Peer]") -> "Callable[[], list[int]]":
     """``new_producer_ids()``: three ids for new producers from each live broker; fewer from one that refuses."""
     from pytest_kmigrate.model.topology import Role

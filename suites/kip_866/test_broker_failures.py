@@ -88,9 +88,18 @@ def test_broker_killed_while_being_rolled(workload, cluster_metadata, migration,
 @pytest.mark.spoils
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FWD-same-metadata", "K866-TEST-broker-consistency")
-def test_clients_get_the_same_from_brokers_of_both_modes(workload, migration, inject, fenced, expect, verify_clients):
+def test_clients_get_the_same_from_brokers_of_both_modes(
+    workload, migration, inject, fenced, misnamed_by_id, expect, verify_clients
+):
     """One broker runs in KRaft mode, another one is dead for a while: the others report the same to clients."""
     migration.begin(procedure.ROLL_TO_KRAFT, moves=1)
+    expect(
+        "topics that a broker of either mode does not report by their ids",
+        misnamed_by_id,
+        equals={},
+        within_s=20,
+        requirements=["K866-FWD-same-metadata"],
+    )
     with inject(Kill(targets.node("broker-2"))):
         _expect_fenced(expect, fenced, ["broker-2"])
         workload.await_acked(ACKED_WHILE_AWAY)

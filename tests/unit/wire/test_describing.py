@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from pytest_kmigrate.wire.describing import (
     all_topics_at,
     configs_at,
     features_at,
+    names_by_id_at,
     quotas_at,
     scram_at,
 )
@@ -37,18 +39,18 @@ AT_ONCE = i32Timedelta.parse(timedelta())
 
 
 @contextmanager
-def _answering(answer: Any) -> Iterator[str]:
-    """A broker that answers the first request with this message.
+def _answering(*answers: Any) -> Iterator[str]:
+    """A broker that answers one request on each connection, with these messages in their order.
 
     ApiVersions is answered with an old header, so that clients older than it can read it.
     """
-    tagged = b"" if isinstance(answer, features.ApiVersionsResponse) else bytes(1)
 
-    def play(connection: socket.socket) -> None:
+    def playing(answer: Any, connection: socket.socket) -> None:
         request_on(connection)
+        tagged = b"" if isinstance(answer, features.ApiVersionsResponse) else bytes(1)
         answer_on(connection, bytes([0, 0, 0, 1]) + tagged, answer)
 
-    with played_broker(play) as address:
+    with played_broker(*(partial(playing, each) for each in answers)) as address:
         yield address
 
 
@@ -76,6 +78,24 @@ def test_all_topics_are_told_with_their_ids_and_partitions() -> None:
         reported = all_topics_at(address)
     expected = {"replicas": [2, 1], "isr": [1, 2], "leader": -1, "leader_epoch": 7}
     assert reported == {"t": ToldTopic("_78_CG-dTn6LjgEjRWeJqw", {3: expected})}
+
+
+def test_topics_are_asked_for_by_their_ids() -> None:
+    """A topic that is not known by its id is told by Kafka's error, and one without an answer is no name either."""
+    ids = {name: uuid.UUID(int=number) for number, name in enumerate("abc", 1)}
+    by_name = [_topic(ErrorCode.none, name, each) for name, each in ids.items()]
+    by_id = [_topic(ErrorCode.unknown_topic_id, None, ids["b"]), by_name[0]]
+    answers = [
+        metadata.MetadataResponse(throttle_time=AT_ONCE, brokers=(), topics=tuple(each)) for each in (by_name, by_id)
+    ]
+    with _answering(*answers) as address:
+        assert names_by_id_at(address) == {"a": "a", "b": "UNKNOWN_TOPIC_ID", "c": "no answer"}
+
+
+def _topic(code: ErrorCode, name: str | None, topic_id: uuid.UUID) -> metadata.MetadataResponseTopic:
+    return metadata.MetadataResponseTopic(
+        error_code=code, name=None if name is None else TopicName(name), topic_id=topic_id, partitions=()
+    )
 
 
 def _quotas(code: ErrorCode) -> quotas.DescribeClientQuotasResponse:
