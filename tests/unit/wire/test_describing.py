@@ -81,7 +81,7 @@ def test_all_topics_are_told_with_their_ids_and_partitions() -> None:
 
 
 def test_topics_are_asked_for_by_their_ids() -> None:
-    """A topic that is not known by its id is told by Kafka's error, and one without an answer is no name either."""
+    """Kafka's error stands for a topic that has no such id, and one without an answer has no name either."""
     ids = {name: uuid.UUID(int=number) for number, name in enumerate("abc", 1)}
     by_name = [_topic(ErrorCode.none, name, each) for name, each in ids.items()]
     by_id = [_topic(ErrorCode.unknown_topic_id, None, ids["b"]), by_name[0]]
