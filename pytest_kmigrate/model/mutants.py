@@ -11,6 +11,7 @@ class Fate(enum.StrEnum):
     REFUSED = "refused by the JVM"
     EXCUSED = "excused"
     WEAK = "red by a wait only"
+    UNDECIDED = "failed, nothing violated"
     SURVIVED = "survived"
     NOT_JUDGED = "not judged"
     NOT_LOADED = "not loaded"

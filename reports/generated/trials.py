@@ -6,7 +6,8 @@ from typing import Any
 
 from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules
 from pytest_kmigrate.checkers.run.steps import steps_completed
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Ending, EventKind
+from pytest_kmigrate.model.events.evidence import RunEnded
 from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.fates import Judged
@@ -46,7 +47,8 @@ def trial_of(mutant: str, test: str, judged: Judged, without: Without, seconds: 
     """What the run in a folder showed.
 
     Only a verdict that violates a requirement notices a mutant. A step that did not come to its end in the harness's
-    own time is no evidence by itself, as a slow machine makes the same; nor is a test that failed without a violation.
+    own time is no evidence by itself, as a slow machine makes the same; nor is a test that failed without a violation,
+    such as one whose verdicts are in doubt since a node ended.
     """
     became = became_of_rules(judged.events)
     if not judged.verdicts:
@@ -63,8 +65,10 @@ def trial_of(mutant: str, test: str, judged: Judged, without: Without, seconds: 
         excuses = sorted({str(bug) for each in excused for bug in each["known_bugs"]})
         return Trial(mutant, test, Fate.EXCUSED, (), excuses, seconds, _observed(excused))
     is_whole = any(event.kind is EventKind.CHECKS for event in judged.events)
-    fate = Fate.WEAK if red or not is_whole else Fate.SURVIVED
-    return Trial(mutant, test, fate, seconds=seconds, seen=_observed(red))
+    if red or not is_whole:
+        return Trial(mutant, test, Fate.WEAK, seconds=seconds, seen=_observed(red))
+    has_failed = any(isinstance(each.what, RunEnded) and each.what.test == Ending.FAILED for each in judged.events)
+    return Trial(mutant, test, Fate.UNDECIDED if has_failed else Fate.SURVIVED, seconds=seconds)
 
 
 def fate_of(trials: Sequence[Trial]) -> Fate:

@@ -15,6 +15,7 @@ LOADED = Event(0, 0, EventKind.RULES_TOLD, "controller-3000", {"rules": {"m": Ru
 ELSEWHERE = Event(1, 1, EventKind.RULES_TOLD, "broker-0", {"rules": {"m": RuleOutcome.NOWHERE}})
 ASKED = Event(2, 2, EventKind.CHECKS, None, {})
 ALL = [LOADED, ELSEWHERE, ASKED]
+FAILED, PASSED = (Event(3, 3, EventKind.RUN_ENDED, None, {"test": each}) for each in ("failed", "known-bug"))
 
 
 def verdict(
@@ -40,6 +41,9 @@ GREEN = verdict("K1", outcome="CONFORMS")
         ([verdict("K9")], ALL, Fate.WEAK),
         ([verdict()], ALL, Fate.WEAK),
         ([GREEN], [LOADED], Fate.WEAK),
+        ([GREEN], [*ALL, PASSED], Fate.SURVIVED),
+        ([GREEN], [*ALL, FAILED], Fate.UNDECIDED),
+        ([GREEN, verdict("K1")], [*ALL, FAILED], Fate.KILLED),
         ([GREEN, verdict("K1", check=steps_completed.name)], ALL, Fate.WEAK),
         ([verdict("K1", check=steps_completed.name), verdict("K2")], ALL, Fate.KILLED),
         ([verdict("K1")], [ELSEWHERE, ASKED], Fate.NOT_LOADED),
@@ -55,6 +59,9 @@ GREEN = verdict("K1", outcome="CONFORMS")
         "red anyway",
         "no requirement",
         "ended early",
+        "passed",
+        "failed",
+        "failed by it",
         "a step that took too long",
         "a step and more",
         "elsewhere",
