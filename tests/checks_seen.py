@@ -143,8 +143,9 @@ class ChecksSeen:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         """One list, for all checks."""
-        if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            return
+        failed = any(terminalreporter.stats.get(each) for each in ("failed", "error"))
+        if failed or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return  # the test that failed may be the one that sees what is lacking
         for line in self._lacking():
             terminalreporter.write_line(line, red=True)
 
