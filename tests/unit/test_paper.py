@@ -44,11 +44,18 @@ def test_the_index_of_decisions_is_complete() -> None:
 
 def test_fragments_of_the_changelog_have_a_known_kind() -> None:
     """The tool that collects them leaves out a file whose kind it does not know."""
-    kinds = [
-        each["directory"] for each in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]["type"]
-    ]
-    fragments = [path for path in (ROOT / "docs/changes").iterdir() if path.name != "README.md"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
+    kinds = [each["directory"] for each in settings["type"]]
+    fragments = [path for path in (ROOT / settings["directory"]).iterdir() if path.name not in settings["ignore"]]
     assert [path.name for path in fragments if path.suffixes[-2:-1] not in [[f".{kind}"] for kind in kinds]] == []
+
+
+def test_the_changelog_has_the_place_of_the_next_release() -> None:
+    """Below its introduction: the tool writes at the top of a file without this mark."""
+    before, _, after = (ROOT / "CHANGELOG.md").read_text().partition("<!-- towncrier release notes start -->\n")
+    assert before.startswith("# Changelog\n")
+    assert "\n## " not in before
+    assert after.startswith("\n## ")
 
 
 def test_the_glossary_is_sorted() -> None:
