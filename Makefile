@@ -238,8 +238,8 @@ lock: .venv/.developing ## pin every dependency again
 	$(LOCK) --extra all --group setup -c requirements.lock pyproject.toml -o requirements-users.lock
 	echo uv | $(LOCK) -c requirements.lock - -o requirements-uv.lock
 
-dist: .venv/.developing ## what a release publishes: wheel, archive and bill of materials of this commit, each the same twice
-	@$(BIN)/python -m tests.release
+dist: .venv/.developing ## what a release publishes: wheel, archive and bill of materials of this commit, each the same twice: [TRIAL=1]
+	@$(BIN)/python -m tests.release $(if $(TRIAL),--trial)
 
 clean: ## remove what these targets made here (the cache of this user stays)
 	rm -rf .venv reports/runs reports/analysis dist .bench

@@ -1,8 +1,9 @@
-"""Builds what a release publishes into ``dist/``: ``python -m tests.release``. Wheel, archive, bill of materials.
+"""Builds what a release publishes into ``dist/``: wheel, archive, bill of materials (``python -m tests.release``).
 
-Each is built twice, and the bytes have to be the same: anybody can build them from the commit and compare. The time in
-them is that of the commit. The bill of materials (CycloneDX) has what a user gets by all extras, at the versions of
-``requirements-users.lock`` and with the licences that the packages declare.
+With ``--trial`` also of what is no release yet. Each is built twice, and the bytes have to be the same: anybody can
+build them from the commit and compare. The time in them is that of the commit. The bill of materials (CycloneDX) has
+what a user gets by all extras, at the versions of ``requirements-users.lock`` and with the licences that the packages
+declare.
 """
 
 import json
@@ -24,15 +25,26 @@ _LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==", re.MULTILINE)
 
 
 def version() -> str:
-    """The version of the package; ValueError if the changelog does not begin with it."""
-    found = str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
-    heading = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    if heading is None or heading[1] != found:
-        raise ValueError(
-            f"CHANGELOG.md: expected that the first heading has the version of pyproject.toml, {found}; "
-            f"got {heading[1] if heading else 'none'}: docs/RELEASING.md has the steps"
-        )
-    return found
+    """The version of the package."""
+    return str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+
+
+def unready() -> list[str]:
+    """What keeps this from being a release, each with what was expected: all of it at once."""
+    heading = re.search(r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    got, date = heading.groups() if heading else ("none", "")
+    fragments = [each.name for each in sorted((ROOT / "docs" / "changes").glob("*.*.md"))]
+    status = ["git", "status", "--porcelain"]
+    changed = subprocess.run(status, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [
+        *(
+            [f"CHANGELOG.md: expected {version()}, the version of pyproject.toml, first; got {got}"]
+            * (got != version())
+        ),
+        *([f"CHANGELOG.md: expected a date at the first heading; got {date.strip()}"] * ("unreleased" in date)),
+        *([f"docs/changes: expected that the fragments are collected; got {len(fragments)}"] * bool(fragments)),
+        *([f"git: expected that all is committed; got {len(changed)} changed or new files"] * bool(changed)),
+    ]
 
 
 def bill_of_materials(environment: Mapping[str, Any], locked: set[str]) -> dict[str, Any]:
@@ -83,12 +95,13 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def main() -> int:
-    """Build twice, compare, print the digests."""
-    try:
-        version()
-    except ValueError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+    """Build twice, compare, print the digests; what is no release is built for a trial only."""
+    lines = [f"dist: {each}" for each in unready()]
+    if lines:
+        advice = "docs/RELEASING.md has the steps; `make dist TRIAL=1` builds all the same"
+        sys.stderr.write("\n".join([*lines, advice, ""]))
+        if "--trial" not in sys.argv:
+            return 2
     OUT.mkdir(exist_ok=True)
     for each in OUT.iterdir():
         each.unlink()

@@ -1,22 +1,46 @@
 """What a release publishes: its version is that of the changelog, and its bill lists what users get."""
 
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import release
-from tests.release import bill_of_materials, locked, normal, version
+from tests.release import bill_of_materials, locked, main, normal, unready, version
 
 
-def test_the_version_is_that_of_the_changelog(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that the changelog does not begin with is refused, with what to do."""
-    found = version()
-    for name in ("pyproject.toml", "CHANGELOG.md"):
-        (tmp_path / name).write_text((release.ROOT / name).read_text())
-    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 9.9.9 (2030-01-01)\n")
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One that is ready to be released, with 1.2.3."""
+    (tmp_path / "docs" / "changes").mkdir(parents=True)
+    (tmp_path / "docs" / "changes" / "README.md").touch()
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n')
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3 (2030-01-01)\n\n## 1.2.2 (2029-01-01)\n")
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
     monkeypatch.setattr(release, "ROOT", tmp_path)
-    with pytest.raises(ValueError, match=rf"version of pyproject.toml, {found}; got 9.9.9: docs/RELEASING.md"):
-        version()
+    return tmp_path
+
+
+def test_a_release_lacks_nothing(repository: Path) -> None:
+    """Its changelog begins with its version and a date, no fragment is left, all is committed."""
+    assert unready() == []
+    assert version() in (repository / "CHANGELOG.md").read_text()
+
+
+def test_all_that_a_release_lacks_is_listed_at_once(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With what to do, and nothing is built."""
+    (repository / "CHANGELOG.md").write_text("# Changelog\n\n## 9.9.9 (unreleased)\n")
+    (repository / "docs" / "changes" / "a.fix.md").touch()
+    assert main() == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "dist: CHANGELOG.md: expected 1.2.3, the version of pyproject.toml, first; got 9.9.9",
+        "dist: CHANGELOG.md: expected a date at the first heading; got (unreleased)",
+        "dist: docs/changes: expected that the fragments are collected; got 1",
+        "dist: git: expected that all is committed; got 2 changed or new files",
+        "docs/RELEASING.md has the steps; `make dist TRIAL=1` builds all the same",
+    ]
 
 
 def test_the_bill_has_what_users_get_and_nothing_else() -> None:
