@@ -67,8 +67,11 @@ class Forbid:
         scene.znodes.allow(self.path, _READABLE)
         is_so = scene.znodes.access(self.path) == _READABLE
         witness = f"{self.path} could only be read" if is_so else None
+        servers = tuple(node.name for node in scene.cluster.nodes(Role.ZOOKEEPER))
         try:
-            yield Applied((), f"an ACL of {self.path} by which it can only be read", lambda: witness, takes=NOTHING)
+            yield Applied(
+                servers, f"an ACL of {self.path} by which it can only be read", lambda: witness, takes=NOTHING
+            )
         finally:
             scene.znodes.allow(self.path, former)
 

@@ -101,7 +101,7 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(workload, clus
 
 
 @pytest.mark.spoils
-@pytest.mark.known_bug("kmigrate-14")
+@pytest.mark.known_bug("kmigrate-7")
 @pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-DW-full-parity")
 def test_what_an_acl_refused_is_written_when_it_is_allowed(workload, cluster_metadata, inject, verify_clients):
@@ -115,7 +115,7 @@ def test_what_an_acl_refused_is_written_when_it_is_allowed(workload, cluster_met
         workload.await_acked(500)
     cluster_metadata.make(MetadataChange("create-topic", "allowed", {"partitions": 3, "replication": 3}))
     workload.await_acked(500)
-    cluster_metadata.settle("after", within_s=15)
+    cluster_metadata.settle("after", within_s=25)
 
     verify_clients(
         checks.metadata_equivalent("after-log", "after-zookeeper"),

@@ -25,7 +25,7 @@ NOT_SAMPLED = {
     "Partition": "tests/real parts nodes from each other, and the test with it waits for 8,000 writes",
     "migration.await_state": "three samples finalize a migration; the test with it restarts a controller, too",
     "Tamper": "it spoils a cluster; the shortest test with it takes 25 s",
-    "Forbid": "it spoils a cluster, and settling waits for a known bug for 15 s",
+    "Forbid": "it spoils a cluster, and settling waits for a known bug for 25 s",
     "triggers.on_znode_change": "what begins with it waits for a known bug for 15 s",
     "crash_points.ABOUT_TO_CLAIM": "a migration of its own, 30 s; long-copy holds a controller in the same way",
     "crash_points.METADATA_COPIED_NOT_COMMITTED": "the same place as long-copy, held for less",

@@ -46,6 +46,8 @@ def test_a_forbidden_znode_can_only_be_read_until_it_is_healed(stage: Stage) -> 
     with inject(stage.scene, Forbid("/config/topics")):
         assert stage.znodes.access("/config/topics") == {(17, "world", "anyone")}
     assert stage.znodes.access("/config/topics") == theirs
+    (applied,) = stage.of(EventKind.FAULT_APPLIED)
+    assert applied.data["targets"] == [node.name for node in stage.cluster.nodes(Role.ZOOKEEPER)]
     assert stage.of(EventKind.FAULT_WITNESSED)
 
 

@@ -1,4 +1,7 @@
-"""kmigrate-7: ZooKeeper carried out a write whose answer was lost, and the controller repeats it for ever."""
+"""kmigrate-7: ZooKeeper carried out a write, and the controller expects the version from before it for ever.
+
+Its answer was lost with the connection, or another write of the same topic was refused.
+"""
 
 import re
 

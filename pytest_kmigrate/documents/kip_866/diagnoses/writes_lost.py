@@ -1,4 +1,4 @@
-"""kmigrate-5 and kmigrate-14: a write of dual write that ends with an error of ZooKeeper is not made again."""
+"""kmigrate-5 and kmigrate-14: a write of dual write that ends with an expired session is not made again."""
 
 import re
 
@@ -9,7 +9,7 @@ from pytest_kmigrate.checkers.metadata.made import changed_ns, lost_ns
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.checks.metadata_kept import metadata_changed_in_the_migration_outlives_it
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import expired_sessions, forbidden
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import expired_sessions
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
@@ -27,8 +27,6 @@ _FAILED_SINCE = re.compile(
     re.DOTALL,
 )
 """A deletion of a topic fails without a cause: it was the first write in the new session."""
-_REFUSED = re.compile(r"Encountered ZooKeeper authentication in MetadataChangeEvent")
-"""So the driver names a write that an ACL refuses."""
 _SHUTDOWN = re.compile(
     r"ZooKeeperClient KRaft Migration\] Closing\.(.*?)\[KRaftMigrationDriver id=\d+\] closed event queue", re.DOTALL
 )
@@ -54,30 +52,21 @@ def backlog_was_dropped_at_the_shutdown(history: History, verdict: Verdict) -> b
 
 
 @diagnosis("kmigrate-14")
-def write_was_not_made_again(history: History, verdict: Verdict) -> bool:
-    """A controller's write of a change failed; ZooKeeper lacks changes of that time only.
+def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool:
+    """A controller's write of a change ended with the expired session; ZooKeeper lacks changes of that time only.
 
-    It ended with the expired session, or an ACL refused it. Of a topic that was being written ZooKeeper may lack just
-    the states of some partitions, and one whose deletion was lost is there with all its partitions.
+    Of a topic that was being written it may lack just the states of some partitions, and one whose deletion was lost is
+    there with all its partitions.
     """
     wrong = wrong_in(history, verdict)
     if wrong is None or (behind := wrong.behind(history, "zookeeper")) is None:
         return False
+    expired_ns = [each.at_ns for each in expired_sessions(history)]
     changed = lost_ns(wrong) or _of_topics_ns(history, wrong, behind)
-    times = _failing(history)
-    during = [any(from_ns <= lost <= to_ns for from_ns, to_ns in times) for lost in changed]
-    return bool(changed) and all(during) and never_written(history, wrong)
-
-
-def _failing(history: History) -> list[tuple[int, int]]:
-    """When writes of dual write failed, by what the test did to ZooKeeper and the controllers reported of it."""
+    near = [any(abs(lost - expired) <= _AROUND_NS for expired in expired_ns) for lost in changed]
     logs = [log for _, log in logs_of(history, "controller")]
-    times = []
-    if any(_EXPIRED.search(log) or _FAILED_SINCE.search(log) for log in logs):
-        times += [(each.at_ns - _AROUND_NS, each.at_ns + _AROUND_NS) for each in expired_sessions(history)]
-    if any(_REFUSED.search(log) for log in logs):
-        times += [(from_ns - _AT_ONCE_NS, to_ns) for from_ns, to_ns in forbidden(history)]
-    return times
+    was_refused = any(_EXPIRED.search(log) or _FAILED_SINCE.search(log) for log in logs)
+    return was_refused and bool(changed) and all(near) and never_written(history, wrong)
 
 
 def _of_topics_ns(history: History, wrong: Wrong, label: str) -> list[int]:

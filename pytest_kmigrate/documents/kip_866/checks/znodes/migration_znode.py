@@ -1,7 +1,6 @@
 """Check of the znode ``/migration``, in which the KRaft controllers keep how far ZooKeeper has caught up."""
 
 import itertools
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,8 +9,6 @@ from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.faults.effect import effect_name
-from pytest_kmigrate.faults.znodes import Forbid
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Recorded
@@ -104,14 +101,6 @@ def expired_sessions(history: History) -> list[Recorded[FaultApplied]]:
     expiries = {each.what.fault_id for each in history.of(FaultBegan) if each.what.fault.startswith("expire-session(")}
     applied = [each for each in history.of(FaultApplied) if each.what.fault_id in expiries]
     return [each for each in applied if any(node.startswith("controller-") for node in targets_of(each))]
-
-
-def forbidden(history: History) -> list[tuple[int, int]]:
-    """From when to when a fault forbade to change a znode."""
-    forbids = {each.what.fault_id for each in history.of(FaultBegan) if each.what.effect == effect_name(Forbid)}
-    healed_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
-    applied = [each for each in history.of(FaultApplied) if each.what.fault_id in forbids]
-    return [(each.at_ns, healed_ns.get(each.what.fault_id, sys.maxsize)) for each in applied]
 
 
 def _there_again_ns(history: History, taken_ns: int) -> int | None:

@@ -6,8 +6,6 @@ import pytest
 
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
-from pytest_kmigrate.faults.effect import effect_name
-from pytest_kmigrate.faults.znodes import Forbid, Tamper
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import change, event, fault, history, phase, snapshot
@@ -69,48 +67,6 @@ def test_what_is_lost_with_a_session_is_kmigrate_14(
     events: list[Event], source: str, log: str, *, is_named: bool
 ) -> None:
     """All that ZooKeeper lacks was acknowledged about when a KRaft controller's session was expired."""
-    with_it = MetadataImage("metadata-log", known=FULL.known, configs={"broker:1": {"a": "2"}})
-    images = {"after": MetadataImage(source, known=FULL.known), "log": with_it}
-    run = seen_at_last(images, *started(*CONTROLLERS), *events, logs={"controller-3000": log})
-    bugs = ("kmigrate-14",) if is_named else ()
-    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
-    assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
-
-
-REFUSED_WRITE = (
-    "ERROR Encountered zk migration fault: Encountered ZooKeeper authentication in MetadataChangeEvent{provenance="
-    "MetadataProvenance(lastContainedOffset=80), isSnapshot=false} (LoggingFaultHandler)\n"
-)
-FORBID = fault(1_000, "forbid(/config/topics)", effect=effect_name(Forbid))
-OTHER = fault(1_000, "tamper(/config/topics)", effect=effect_name(Tamper))
-
-
-def in_force(name: str, until_ms: int) -> list[Event]:
-    """A fault of this name from 1,000 ms on."""
-    return [
-        event(EventKind.FAULT_APPLIED, 1_000, fault_id=name, targets=[]),
-        event(EventKind.FAULT_HEALED, until_ms, fault_id=name),
-    ]
-
-
-FORBIDDEN = [*FORBID, *in_force("forbid(/config/topics)", 5_000)]
-
-
-@pytest.mark.parametrize(
-    ("events", "source", "log", "is_named"),
-    [
-        ([*FORBIDDEN, MEANWHILE], "zookeeper", REFUSED_WRITE, True),
-        ([*FORBIDDEN, MEANWHILE], "zookeeper", EXPIRED_WRITE, False),
-        ([*FORBIDDEN, MEANWHILE], "zookeeper", "", False),
-        ([*FORBIDDEN, MUCH_LATER], "zookeeper", REFUSED_WRITE, False),
-        ([*FORBIDDEN, MEANWHILE], "metadata-log", REFUSED_WRITE, False),
-        ([*OTHER, *in_force("tamper(/config/topics)", 5_000), MEANWHILE], "zookeeper", REFUSED_WRITE, False),
-        ([MEANWHILE], "zookeeper", REFUSED_WRITE, False),
-    ],
-    ids=["meanwhile", "another error", "no write was refused", "much later", "in the log", "another fault", "no fault"],
-)
-def test_what_an_acl_refused_is_kmigrate_14(events: list[Event], source: str, log: str, *, is_named: bool) -> None:
-    """All that ZooKeeper lacks was acknowledged while its ACL forbade to write it."""
     with_it = MetadataImage("metadata-log", known=FULL.known, configs={"broker:1": {"a": "2"}})
     images = {"after": MetadataImage(source, known=FULL.known), "log": with_it}
     run = seen_at_last(images, *started(*CONTROLLERS), *events, logs={"controller-3000": log})
