@@ -1,7 +1,13 @@
-"""Which tests are tried against a mutant: the cheapest of those whose runs executed the instruction that it changes."""
+"""Which tests are tried against a mutant: of those whose runs executed the instruction that it changes.
+
+The first executes most around it of what few others do, for what it costs: any test runs a comparison of ZooKeeper with
+the log, and only one that has them differ can notice that it is gone. The others execute what the first does not of
+the same class.
+"""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -19,8 +25,13 @@ _OWN_CLUSTER_S, _SLOWER = 90.0, 2.0
 _ATTEMPTS = ("folder", "test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")
 _VERDICTS = ("folder", "check", "outcome", "known_bugs")
 
+_ANY_TEST_MS = 20_000.0
+"""What a test costs beside its own time: pytest, and a cluster from a checkpoint."""
+
 Places = Mapping[tuple[str, str], frozenset[int]]
-"""By name and sum of a class file: the probes that a test has passed in it."""
+"""By name and sum of a class file: probes in it."""
+NOTHING: Places = {}
+_Place = tuple[tuple[str, str], int]
 
 
 @dataclass(frozen=True)
@@ -43,19 +54,40 @@ class Coverage:
         departing = {(check, bug) for check, bug in of_all if known_bug(bug).class_ != "defect"}
         return self.excused.get(test, frozenset()) | departing
 
-    def tests_for(self, class_name: str, instruction: InstructionProbes) -> list[str]:
-        """The cheapest tests that execute an instruction, at most ``MOST_TESTS``; none if no test does."""
+    def tests_for(self, class_name: str, instruction: InstructionProbes, around: Places = NOTHING) -> list[str]:
+        """The most promising tests that execute an instruction, at most ``MOST_TESTS``; none if no test does.
+
+        ``around``: the code of its method, and of what it calls.
+        """
         file, probes = (class_name, instruction.class_id), frozenset(instruction.probes)
-        return self._cheapest(
-            test for test in self.costs_ms if probes & self.executed.get(test, {}).get(file, frozenset())
-        )
+        tests = [test for test in self.costs_ms if probes & self.executed.get(test, {}).get(file, frozenset())]
+        return self._best(tests, _places(around), class_name)
 
     def any_tests(self) -> list[str]:
         """The cheapest of all, for what every test executes and none can show, as a node's end."""
-        return self._cheapest(self.costs_ms)
+        return self._best(list(self.costs_ms), frozenset(), "")
 
-    def _cheapest(self, tests: Iterable[str]) -> list[str]:
-        return sorted(tests, key=lambda test: (self.costs_ms[test], test))[:MOST_TESTS]
+    def _best(self, tests: Sequence[str], around: frozenset[_Place], class_name: str) -> list[str]:
+        """First the one that passes most around, then those that pass most of the class that no former one does.
+
+        Each probe counts for one divided by the number of tests that pass it. Without any the cheapest is best.
+        """
+        passed = {test: self._passed(test, class_name, around) for test in tests}
+        number = Counter(place for places in passed.values() for place in places)
+        new, chosen = around, list[str]()
+        while len(chosen) < min(MOST_TESTS, len(tests)):
+            worth = {test: sum(1 / number[each] for each in passed[test] & new) for test in tests if test not in chosen}
+            chosen.append(min(worth, key=lambda test: (-worth[test] / self._cost_ms(test), self.costs_ms[test], test)))
+            new = frozenset(number).difference(*(passed[each] for each in chosen))
+        return chosen
+
+    def _passed(self, test: str, class_name: str, around: frozenset[_Place]) -> frozenset[_Place]:
+        """What a test has passed of a class, and around."""
+        passed = _places(self.executed.get(test, NOTHING))
+        return frozenset(each for each in passed if each[0][0] == class_name or each in around)
+
+    def _cost_ms(self, test: str) -> float:
+        return self.costs_ms[test] + _ANY_TEST_MS
 
     def limit_s(self, test: str) -> float:
         """How long a test may take with a mutant: what it takes without one, and what a cluster of its own costs."""
@@ -65,6 +97,10 @@ class Coverage:
         """The sums of the class files that what was executed of a class is of, if this one is none of them."""
         sums = {each_id for places in self.executed.values() for name, each_id in places if name == class_name}
         return () if class_id in sums else sorted(sums)
+
+
+def _places(places: Places) -> frozenset[_Place]:
+    return frozenset((file, probe) for file, probes in places.items() for probe in probes)
 
 
 def coverage_in(exercised: Path, profile: str, kafka: str) -> Coverage:

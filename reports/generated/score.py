@@ -29,7 +29,7 @@ from rich.console import Console
 from pytest_kmigrate.catalogue.code import CODE, code_of
 from pytest_kmigrate.distributions.class_names import method_of
 from pytest_kmigrate.distributions.distribution import Distribution
-from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes, probes_of_instructions
+from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes, code_lines, probes_of_instructions
 from pytest_kmigrate.distributions.java_tools.mutants import (
     TAKEN,
     GeneratedMutant,
@@ -89,7 +89,7 @@ class Sample:
             if first != drawn_by:
                 raise WrongUseError(f"{file}: expected a sample of {drawn_by}, got one of {first}; name another folder")
             return mutants
-        patterns = self.classes or tuple(each.id for each in code_of(self.profile))
+        patterns = self._patterns
         sensible = [each for each in generated_mutants(self.distribution, patterns, _say) if is_sensible(each)]
         if not sensible:
             wanted = ", ".join(patterns) or f"in {CODE} of {self.profile}"
@@ -116,6 +116,27 @@ class Sample:
                     f"{self.kafka}, got that of {', '.join(other)}; run the tests with --kmigrate-exercise against it"
                 )
         return dict(zip((each.id for each in self.mutants), probes, strict=True))
+
+    @property
+    def _patterns(self) -> tuple[str, ...]:
+        return tuple(self.classes) or tuple(each.id for each in code_of(self.profile))
+
+    @cached_property
+    def _methods(self) -> Mapping[str, Mapping[tuple[str, str], frozenset[int]]]:
+        """By a method's name, the probes of all methods of that name, and of the functions that stand in them."""
+        methods = defaultdict[str, dict[tuple[str, str], frozenset[int]]](dict)
+        for line in code_lines(self.distribution, self._patterns, _say):
+            places, file = methods[method_of(line.method)], (line.class_name, line.class_id)
+            places[file] = places.get(file, frozenset()) | frozenset(line.probes)
+        return methods
+
+    def _around(self, mutant: GeneratedMutant) -> dict[tuple[str, str], frozenset[int]]:
+        """The probes of its method, and of the one whose call it changes, wherever that is."""
+        own = self._methods.get(method_of(mutant.method), {})
+        places = {file: probes for file, probes in own.items() if file[0] == mutant.class_name}
+        for file, probes in self._methods.get(mutant.change.rpartition("::")[2], {}).items():
+            places[file] = places.get(file, frozenset()) | probes
+        return places
 
     @property
     def trials(self) -> list[Trial]:
@@ -186,16 +207,19 @@ class Sample:
         elif refused := self._planted(mutant):
             yield Trial(mutant.id, "", Fate.REFUSED, seen=refused)
         else:
+            fates = [each.fate for each in before]
             for test in tests:
                 if test not in done:
-                    trial = self._tested(mutant, test)
+                    # One that no checkpoint's cluster comes up with is judged where the test walks to its state itself.
+                    trial = self._tested(mutant, test, is_cold=Fate.NOT_JUDGED in fates)
+                    fates.append(trial.fate)
                     yield trial
                     if trial.fate is Fate.KILLED:
                         return
 
     def _tests_for(self, mutant: GeneratedMutant) -> list[str]:
         found = reason_of(reasons(self.profile), mutant.class_name, method_of(mutant.method))
-        tests = self.coverage.tests_for(mutant.class_name, self.instructions[mutant.id])
+        tests = self.coverage.tests_for(mutant.class_name, self.instructions[mutant.id], self._around(mutant))
         return tests or (self.coverage.any_tests() if found and found.at_end else [])
 
     def _folder(self, mutant: GeneratedMutant) -> Path:
@@ -209,12 +233,13 @@ class Sample:
         answer = write_class_file(self.distribution, mutant, folder / CLASS_FILE, _say)
         return "" if answer == TAKEN else answer
 
-    def _tested(self, mutant: GeneratedMutant, test: str) -> Trial:
+    def _tested(self, mutant: GeneratedMutant, test: str, *, is_cold: bool = False) -> Trial:
         name, runs = _named(test), self._runs(mutant.id, test)
         shutil.rmtree(runs, ignore_errors=True)
         runs.mkdir(parents=True)
         began_s = time.monotonic()
-        command = command_of(name, self.profile, runs, kafka=self.kafka, mutant=str(self._folder(mutant)), nightly=None)
+        mine: dict[str, str | None] = {"kafka": self.kafka, "mutant": str(self._folder(mutant)), "nightly": None}
+        command = command_of(name, self.profile, runs, **mine, **({"cold": None} if is_cold else {}))
         run_test(f"mutant {mutant.id}", name, command, runs, self.coverage.limit_s(test))
         took_s = round(time.monotonic() - began_s, 1)
         return self._trial(mutant.id, test, runs, took_s)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes
+from pytest_kmigrate.distributions.java_tools.lines import CodeLine, InstructionProbes
 from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.mutants import Fate
@@ -67,6 +67,50 @@ def test_the_cheapest_tests_that_are_green_without_it_are_tried(tmp_path: Path) 
     assert coverage.excused == {FAST: {("c", "KAFKA-1")}}
 
 
+def test_the_first_test_executes_most_around_and_the_others_what_it_does_not() -> None:
+    """All four pass the instruction, by probe 0; what few tests do counts more, and an expensive test must do more."""
+    file, other = ("org.acme.A", "1f"), ("org.acme.B", "2f")
+    of_a = {"cheap": {0}, "like-cheap": {0}, "differs": {0, 1, 2}, "wide": {0, 3, 4}}
+    executed = {test: {file: frozenset(probes), other: frozenset({9})} for test, probes in of_a.items()}
+    costs_ms = {"cheap": 1_000.0, "like-cheap": 2_000.0, "differs": 30_000.0, "wide": 40_000.0}
+    coverage = Coverage(executed, costs_ms)
+    assert coverage.tests_for("org.acme.A", shown_by(0)) == ["cheap", "differs", "wide"]
+    assert coverage.tests_for("org.acme.A", shown_by(0), {file: frozenset({1, 2})}) == ["differs", "wide", "cheap"]
+    assert coverage.tests_for("org.acme.A", shown_by(0), {other: frozenset({9})}) == ["cheap", "differs", "wide"]
+
+
+def test_what_is_around_a_mutant_is_its_method_and_the_one_that_it_calls(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the functions in them; the method that is called may be of another class, its own may not."""
+    lines = [
+        CodeLine("org.acme.A", "1f", "A.java", method, 1, probes)
+        for method, probes in (("sync()V", (0,)), ("lambda$sync$3(I)V", (1, 2)), ("poll()V", (3,)))
+    ]
+    elsewhere = [
+        CodeLine("org.acme.B", "2f", "B.java", method, 1, (probe,))
+        for method, probe in (("sync()V", 4), ("copy()V", 5))
+    ]
+    monkeypatch.setattr(score, "code_lines", lambda *_: [*lines, *elsewhere])
+    mutant = GeneratedMutant("org.acme.A", 0, "lambda$sync$3(I)V", 1, "M", "removed call to org/acme/C::copy", 0)
+    assert sample._around(mutant) == {("org.acme.A", "1f"): {0, 1, 2}, ("org.acme.B", "2f"): {5}}
+
+
+def test_a_mutant_that_no_checkpoint_comes_up_with_is_tried_from_scratch(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is judged of a run whose cluster never stood where its test begins."""
+    cold: list[bool] = []
+
+    def tested(_self: Sample, mutant: GeneratedMutant, test: str, *, is_cold: bool) -> Trial:
+        cold.append(is_cold)
+        return Trial(mutant.id, test, Fate.NOT_JUDGED if mutant == A else Fate.SURVIVED)
+
+    monkeypatch.setattr(Sample, "_tested", tested)
+    assert sample.carry_out({})
+    assert cold == [False, True, False, False]
+
+
 def test_what_was_executed_of_another_class_file_is_of_no_use(tmp_path: Path) -> None:
     """Its probes are elsewhere; a class that no run executed has none at all."""
     coverage = coverage_in(written(tmp_path, {SLOW: [4]}), "kip-866", "3.9.1")
@@ -98,6 +142,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sample:
     )
     monkeypatch.setattr(score, "write_class_file", answer)
     monkeypatch.setattr(score, "probes_of_instructions", lambda *_: [shown_by(n) for n in range(4)])
+    monkeypatch.setattr(score, "code_lines", lambda *_: ())
     return made
 
 
@@ -106,7 +151,7 @@ def tried(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, st
     """What is run, instead of being run."""
     ran: list[tuple[str, str]] = []
 
-    def tested(_self: Sample, mutant: GeneratedMutant, test: str) -> Trial:
+    def tested(_self: Sample, mutant: GeneratedMutant, test: str, **_: bool) -> Trial:
         ran.append((mutant.id, test))
         is_killed = mutant == A and test == FAST
         return Trial(mutant.id, test, Fate.KILLED if is_killed else Fate.SURVIVED, ["K1"] if is_killed else [])
@@ -133,7 +178,7 @@ def test_mutants_are_tried_side_by_side(sample: Sample, monkeypatch: pytest.Monk
     """Each by one test at a time; the results have a line for each, whichever ended first."""
     both = threading.Barrier(2, timeout=20)
 
-    def tested(_self: Sample, mutant: GeneratedMutant, test: str) -> Trial:
+    def tested(_self: Sample, mutant: GeneratedMutant, test: str, **_: bool) -> Trial:
         both.wait()
         return Trial(mutant.id, test, Fate.SURVIVED)
 
@@ -147,7 +192,7 @@ def test_after_an_interrupt_no_mutant_is_begun(sample: Sample, monkeypatch: pyte
     """Those that another thread was to take next are left for the same command."""
     ran: list[str] = []
 
-    def interrupted(_self: Sample, mutant: GeneratedMutant, _test: str) -> Trial:
+    def interrupted(_self: Sample, mutant: GeneratedMutant, _test: str, **_: bool) -> Trial:
         ran.append(mutant.id)
         raise KeyboardInterrupt
 
@@ -160,9 +205,10 @@ def test_after_an_interrupt_no_mutant_is_begun(sample: Sample, monkeypatch: pyte
 def test_a_test_that_waits_in_vain_is_ended(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what it takes without a mutant; one that was measured on a shared cluster may need one of its own."""
     limits: list[object] = []
-    monkeypatch.setattr(score, "run_test", lambda *given: limits.append(given[-1]))
+    monkeypatch.setattr(score, "run_test", lambda *given: limits.append((given[-1], "--kmigrate-cold" in given[2])))
     assert sample._tested(A, FAST).fate is Fate.NOT_JUDGED
-    assert limits == [90 + 2 * 0.001]
+    assert sample._tested(A, FAST, is_cold=True).fate is Fate.NOT_JUDGED
+    assert limits == [(90 + 2 * 0.001, False), (90 + 2 * 0.001, True)]
 
 
 def test_an_equivalent_one_is_not_tried_and_not_counted(sample: Sample, tried: list[tuple[str, str]]) -> None:
