@@ -321,13 +321,14 @@ def test_the_prose_names_its_subjects() -> None:
 
 def test_events_are_read_by_their_fields() -> None:
     """``history.of(FaultBegan)`` has ``what.fault_id``; the keys as text are for what reads and writes a folder."""
-    found = Counter(
-        named(path)
+    found = [
+        f"{named(path)}: {each[0]}"
         for path in python(*PACKAGES, "suites")
-        for _ in UNTYPED_READING.findall(path.read_text())
+        for each in UNTYPED_READING.finditer(path.read_text())
         if "recording" not in path.relative_to(ROOT).parts
-    )
-    assert found == {}, "expected what.KEY of an event, circumstances.KEY of a header, of_log[KEY] of an image"
+    ]
+    advice = "what.KEY of an event, circumstances.KEY of a header, of_log[KEY] or of_zookeeper[KEY] of an image"
+    assert found == [], "\n".join([f"expected {advice}", *found])
 
 
 @cache
@@ -346,11 +347,15 @@ def test_an_expectation_that_diagnoses_look_for_is_named_by_its_object() -> None
     repeated = [
         f"{named(path)}: {text!r} is {each.id}" for path, text in others for each in known if each.is_named(text)
     ]
-    assert repeated == [], "expected the object of the document's expectations.py"
+    assert repeated == [], "\n".join(["expected the object of the document's expectations.py", *repeated])
 
 
 def test_a_check_is_named_by_its_object() -> None:
     """A name in quotes outlives its check: what was judged by it is judged by nothing from then on."""
     homes = {each.name: Path(inspect.getfile(inspect.unwrap(each.judge))).name for each in all_checkers().values()}
-    found = Counter(named(path) for path, text in quoted() if text in homes and path.name != homes[text])
-    assert found == {}, "expected the check itself: verdict.is_of(CHECK), or CHECK.name"
+    found = [
+        f"{named(path)}: {text!r} is a check of {homes[text]}"
+        for path, text in quoted()
+        if text in homes and path.name != homes[text]
+    ]
+    assert found == [], "\n".join(["expected the check itself: verdict.is_of(CHECK), or CHECK.name", *found])
