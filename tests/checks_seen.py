@@ -18,7 +18,7 @@ from pytest_kmigrate.checkers.registry import general_checkers
 from pytest_kmigrate.documents import documents
 from pytest_kmigrate.model.checks import AnyChecker
 from pytest_kmigrate.model.verdict import Outcome, Verdict
-from tests.tampered import NOTED, Noted, unasked
+from tests.tampered import NOTED, OUTSIDE, Noted, unasked
 
 HERE = Path(__file__).parent
 FOLDERS = (HERE / "unit" / "checkers", HERE / "unit" / "documents")
@@ -40,6 +40,8 @@ NEVER_VIOLATED = {
     "K866-PROC-bridge-release": "where a release lacks one of the modes no node starts in it, and no run ends",
 }
 """Requirements of which a check only shows that they hold; and why nothing else can be seen."""
+
+_ANY_TIME = "AT_ANY_TIME of tests/tampered.py, if its evidence is of the violation itself"
 
 Shown = tuple[str, str, str]
 """Check, requirement (empty: the whole verdict), outcome."""
@@ -157,7 +159,7 @@ class ChecksSeen:
         ]
         diagnoses = [
             f"diagnosis of {bug}: expected a unit test that asks by `named`, which tampers with what is explained; "
-            f"none left red: {', '.join(kinds)}"
+            f"none left red: {', '.join(kinds)}" + f"; or the reason in {_ANY_TIME}" * (OUTSIDE in kinds)
             for bug, kinds in unasked(self.noted, self.bugs).items()
         ]
         return [*checks, *diagnoses]
