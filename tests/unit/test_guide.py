@@ -15,6 +15,7 @@ import pytest
 from pytest_kmigrate import documents, fixtures
 from pytest_kmigrate.catalogue import KNOWN_BUGS, KnownBug, Requirement
 from pytest_kmigrate.catalogue.deviations import DEVIATIONS, Deviation
+from pytest_kmigrate.catalogue.mistakes import MISTAKES, Mistake
 from pytest_kmigrate.catalogue.places import REQUIREMENTS, Place
 from pytest_kmigrate.catalogue.rows import records
 from pytest_kmigrate.model.document import Document
@@ -30,6 +31,7 @@ TABLES: dict[str, tuple[type[Any], str]] = {
     "requirement": (Requirement, REQUIREMENTS),
     "bug": (KnownBug, KNOWN_BUGS),
     "deviation": (Deviation, DEVIATIONS),
+    "mistake": (Mistake, MISTAKES),
 }
 MADE_BY_US = {"profile", "is_deviation"}
 """Fields that no table has."""
