@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.copying.proportion import copy_takes_time_in_proportion as check
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.probes.metadata_replay import image_from_records
-from tests.unit.checkers.histories import MS, fault, history, phase, sent, snapshot, znode
+from tests.unit.checkers.histories import MS, event, fault, history, phase, sent, snapshot, znode
 from tests.unit.documents.kip_866.checks.migrated import CLAIM
 from tests.unit.probes.real_data import records
 
@@ -58,6 +58,43 @@ def test_a_copy_that_takes_too_long_or_stops_clients_violates(there: History, ob
     verdict = check.judge(there)
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.violations[0].observed.startswith(observed)
+
+
+def endless(for_ms: int, *events: Event) -> History:
+    """A copy that was under way for so long when the run ended; no image was taken of it."""
+    active = event(EventKind.ACTIVE_CONTROLLER, CLAIMED_MS + 200, "controller-3000")
+    states = [phase(0, "PREPARING"), phase(CLAIMED_MS, "COPYING"), active]
+    last = event(EventKind.RAFT_LOG, CLAIMED_MS + for_ms)
+    return history(events=[*states, *events, last], znodes=[znode(CLAIMED_MS, "/controller", CLAIM)])
+
+
+def test_a_copy_without_an_end_violates() -> None:
+    """It is asked for also where no image shows anything, since nothing came of the copy."""
+    assert check.in_every_run is not None
+    assert check.in_every_run(endless(121_000))
+    verdict = check.judge(endless(121_000))
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+    assert verdict.violations[0].observed.startswith("it did not within 121 s")
+    assert verdict.violations[0].expected == "the copy comes to its end within 120 s"
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        endless(119_000),
+        endless(150_000, *fault(9_000, "hold(a controller at long-copy)")),
+        endless(150_000, event(EventKind.NODE_DIED, 20_000, "controller-3000", exit_code=1)),
+        endless(150_000, event(EventKind.ACTIVE_CONTROLLER, 30_000, "controller-3001")),
+        endless(150_000, event(EventKind.START_CONDITION, 5, path="/brokers/topics/a", data="no JSON")),
+        endless(150_000, phase(140_000, "HYBRID")),
+    ],
+    ids=["not for long", "held", "a node died", "another controller", "a znode that cannot be read", "it ended"],
+)
+def test_a_copy_that_may_still_end_or_was_kept_from_it_says_nothing(there: History) -> None:
+    """Who keeps it from its end is judged elsewhere."""
+    assert check.in_every_run is not None
+    assert not check.in_every_run(there)
+    assert check.judge(there).outcome is Outcome.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
