@@ -26,6 +26,7 @@ __all__ = [
     "in_control",
     "join",
     "migration",
+    "misnamed_by_id",
     "new_producer_ids",
     "notified",
     "old_versions_taken",
