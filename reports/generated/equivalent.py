@@ -1,6 +1,6 @@
 """Generated mutants that change nothing that anybody could see, by hand, each with the reason."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -15,10 +15,10 @@ EQUIVALENT = "equivalent.toml"
 class Equivalent:
     """Mutants by their ids, and why they are no defects."""
 
-    id: str
-    """With ``*`` for any text, and ``[0-7]`` for one of these."""
+    ids: tuple[str, ...]
+    """Each may have ``*`` for any text, and ``[0-7]`` for one of these."""
     kafka: str
-    """The release whose lines its id has."""
+    """The release whose lines the ids have."""
     reason: str
 
 
@@ -27,5 +27,9 @@ def equivalents(profile: str, kafka: str, mutants: Iterable[str]) -> Mapping[str
     place = place_of(profile)
     rows = records(Equivalent, place, EQUIVALENT, "equivalent") if place.has(EQUIVALENT) else ()
     mine = [each for each in rows if each.kafka == kafka]
-    reasons = ((mutant, [each.reason for each in mine if fnmatchcase(mutant, each.id)]) for mutant in mutants)
+    reasons = ((mutant, [each.reason for each in mine if _is_among(mutant, each.ids)]) for mutant in mutants)
     return {mutant: found[0] for mutant, found in reasons if found}
+
+
+def _is_among(mutant: str, ids: Sequence[str]) -> bool:
+    return any(fnmatchcase(mutant, each) for each in ids)
