@@ -15,10 +15,11 @@ EQUIVALENT = "equivalent.toml"
 class Equivalent:
     """Mutants by their ids, and why they are no defects."""
 
-    ids: tuple[str, ...]
-    """Each may have ``*`` for any text, and ``[0-7]`` for one of these."""
+    id: str
     kafka: str
-    """The release whose lines the ids have."""
+    """The release whose lines the mutants have."""
+    mutants: tuple[str, ...]
+    """Each may have ``*`` for any text, and ``[0-7]`` for one of these."""
     reason: str
 
 
@@ -27,9 +28,9 @@ def equivalents(profile: str, kafka: str, mutants: Iterable[str]) -> Mapping[str
     place = place_of(profile)
     rows = records(Equivalent, place, EQUIVALENT, "equivalent") if place.has(EQUIVALENT) else ()
     mine = [each for each in rows if each.kafka == kafka]
-    reasons = ((mutant, [each.reason for each in mine if _is_among(mutant, each.ids)]) for mutant in mutants)
+    reasons = ((mutant, [each.reason for each in mine if _is_among(mutant, each.mutants)]) for mutant in mutants)
     return {mutant: found[0] for mutant, found in reasons if found}
 
 
-def _is_among(mutant: str, ids: Sequence[str]) -> bool:
-    return any(fnmatchcase(mutant, each) for each in ids)
+def _is_among(mutant: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(mutant, each) for each in patterns)
