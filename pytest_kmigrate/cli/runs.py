@@ -52,6 +52,7 @@ def requirements(
 ) -> None:
     """List the requirements of a profile, and what runs show about them."""
     from pytest_kmigrate import catalogue
+    from pytest_kmigrate.checkers.evidence.wording import counted
     from pytest_kmigrate.cli.console import say, show
 
     if covered_by:
@@ -63,7 +64,7 @@ def requirements(
         raise typer.Exit(exit_status(found.words, is_strict=strict))
     listed = catalogue.requirements(profile)
     show(("id", "level", "area", "statement"), [(each.id, each.level, each.area, each.statement) for each in listed])
-    say(f"{len(listed)} requirements of {profile}")
+    say(f"{counted(len(listed), 'requirement')} of {profile}")
 
 
 def judge(
@@ -154,6 +155,7 @@ def status_of(judged: "Iterable[JudgedAgain]", *, is_strict: bool = False) -> in
 
 
 def _show_coverage(found: "Coverage") -> None:
+    from pytest_kmigrate.checkers.evidence.wording import counted
     from pytest_kmigrate.checkers.tally import Word
     from pytest_kmigrate.cli.console import notify, say, show
     from pytest_kmigrate.judging.coverage import hidden_by_bugs
@@ -163,7 +165,7 @@ def _show_coverage(found: "Coverage") -> None:
     for sentence in (*found.unread, *found.doubtful):
         notify(sentence)
     counts = ", ".join(f"{found.of(word)} {word}" for word in Word if found.of(word))
-    say(f"{len(found.counted)} requirements over {found.runs} run{'s' * (found.runs != 1)}: {counts}")
+    say(f"{counted(len(found.counted), 'requirement')} over {counted(found.runs, 'run')}: {counts}")
     if hidden := hidden_by_bugs(found):
         say(hidden)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -183,12 +183,6 @@ def aim_of(fault: Mapping[str, Any]) -> str:
         return f"{fault['source']}{ARROW}{fault['destination']}"
     named = (fault.get(key) for key in ("target", "point", "path"))
     return BESIDE.join(fault["groups"]) if "groups" in fault else str(next((each for each in named if each), ""))
-
-
-def cells_of(happenings: Collection[Mapping[str, Any]]) -> Iterator[Cell]:
-    """The cell of each happening, as data."""
-    for each in (one for one in happenings if "fault" in one):
-        yield Cell(each["fault"]["kind"], each.get("begin", {}).get("state") or "", aim_of(each["fault"]))
 
 
 def _aims_of(effect: str) -> tuple[str, ...]:

@@ -14,10 +14,10 @@ from pytest_kmigrate.cli import app
 from pytest_kmigrate.faults.schedules.contradictions import contradictions
 from pytest_kmigrate.faults.schedules.reading import read_night, schedule_of
 from pytest_kmigrate.faults.schedules.schedule import data_of, line_of
-from pytest_kmigrate.faults.schedules.space import cells_of
 from pytest_kmigrate.faults.schedules.space_file import space_of
 from pytest_kmigrate.faults.schedules.spelling import Mistake
 from pytest_kmigrate.running.carrying_out import walkable
+from tests.unit.campaigns.cells import cells_of
 
 ACTS = space_of(walkable("kip-125"))
 

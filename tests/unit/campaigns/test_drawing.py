@@ -15,11 +15,12 @@ from pytest_kmigrate.campaigns.steering import Known, gain, width
 from pytest_kmigrate.faults.schedules.contradictions import contradictions
 from pytest_kmigrate.faults.schedules.reading import schedule_of
 from pytest_kmigrate.faults.schedules.schedule import data_of, line_of
-from pytest_kmigrate.faults.schedules.space import Cell, Space, Way, cells_of
+from pytest_kmigrate.faults.schedules.space import Cell, Space, Way
 from pytest_kmigrate.faults.schedules.space_file import space_of
 from pytest_kmigrate.faults.schedules.spelling import Mistake, kinds
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.running.carrying_out import walkable
+from tests.unit.campaigns.cells import cells_of
 
 KIP = walkable("kip-866")
 SPACE = space_of(KIP)

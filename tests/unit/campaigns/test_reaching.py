@@ -13,11 +13,12 @@ from pytest_kmigrate.campaigns.drawing import drawn
 from pytest_kmigrate.campaigns.reaching import Place, Reached, new_to, reached_from
 from pytest_kmigrate.campaigns.steering import Known
 from pytest_kmigrate.faults.schedules.schedule import Schedule, data_of
-from pytest_kmigrate.faults.schedules.space import Cell, Space, Way, cells_of
+from pytest_kmigrate.faults.schedules.space import Cell, Space, Way
 from pytest_kmigrate.faults.schedules.space_file import space_of
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.running.carrying_out import walkable
+from tests.unit.campaigns.cells import cells_of
 
 KIP = walkable("kip-866")
 OF_KIP = space_of(KIP)
