@@ -181,7 +181,7 @@ def test_a_start_script_is_stopped_and_killed_with_its_consumer(play: Play, reco
     member.resume()
     until(lambda: child.status() != psutil.STATUS_STOPPED, awaited="the consumer going on", within_s=5)
     member.kill()
-    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+    until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, awaited="its end", within_s=5)
     assert [event.data["how"] for event in recorder.of(EventKind.MEMBER_ENDED)] == ["killed"]
 
 
