@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.model.capabilities import Capability, Needs
-from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.errors import ClusterError, NodeDiedError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode, Role
@@ -60,7 +60,8 @@ class Roll:
             node.reconfigure(self.changes, self.mode)
             if self.kafka is not None:
                 node.install(self.kafka)
-            node.start()
+            if not _has_started(scene, node):
+                return
         if node.spec.plays(Role.CONTROLLER):
             _await_caught_up(scene, node)
         if node.spec.plays(Role.BROKER):
@@ -91,6 +92,17 @@ class DeleteZnode:
     def make(self, scene: Scene) -> None:
         """Carry it out."""
         scene.znodes.delete(self.path)
+
+
+def _has_started(scene: Scene, node: Node) -> bool:
+    """Start a node; False if a fault ended it meanwhile, which starts it again as it is healed."""
+    try:
+        node.start()
+    except NodeDiedError as error:
+        if error.is_recorded or not _fault_in_force(scene):
+            raise
+        return False
+    return True
 
 
 def _fault_in_force(scene: Scene) -> bool:

@@ -55,9 +55,9 @@ def machine_trouble(log: Path, since: int = 0, exit_code: int | None = None) -> 
 def death(node: str, exit_code: int | None, log: Path, since: int, *, is_recorded: bool = False) -> KmigrateError:
     """The error to raise of a node whose process ended: NodeDiedError, or EnvironmentLackError by its machine.
 
-    ``is_recorded``: the history has this end as an unexpected one.
+    ``is_recorded``: the history has this end as an unexpected one, and not as what a fault, or a test, did.
     """
-    if trouble := machine_trouble(log, since, exit_code):
+    if trouble := machine_trouble(log, since, exit_code if is_recorded else None):
         return EnvironmentLackError(f"{node} died with exit code {exit_code}: {trouble}; make room on this machine")
     error = NodeDiedError(node, exit_code, first_error(log, since))
     error.is_recorded = is_recorded

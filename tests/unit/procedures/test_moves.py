@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.procedures import moves
@@ -87,6 +87,25 @@ def test_a_roll_stops_waiting_for_replicas_when_a_fault_begins(stage: Stage, mon
 
     after_its_restart(stage, fault, monkeypatch)
     ROLL.make(stage.scene)
+
+
+@pytest.mark.parametrize(("is_recorded", "is_under_fault"), [(False, True), (True, True), (False, False)])
+def test_a_roll_ends_where_a_fault_kills_the_node_as_it_starts(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, is_recorded: bool, is_under_fault: bool
+) -> None:
+    """The last start sets off the copy, in which a schedule may kill every broker; what dies by itself fails the roll."""
+
+    def killed() -> None:
+        if is_under_fault:
+            stage.recorder.record(typical(EventKind.FAULT_BEGAN))
+        stage.cluster.node("broker-0").kill()
+        error = NodeDiedError("broker-0", -9, "(no log)")
+        error.is_recorded = is_recorded
+        raise error
+
+    after_its_restart(stage, killed, monkeypatch)
+    with nullcontext() if is_under_fault and not is_recorded else pytest.raises(NodeDiedError):
+        ROLL.make(stage.scene)
 
 
 def test_a_roll_may_put_another_kafka_under_a_node(stage: Stage) -> None:

@@ -136,4 +136,7 @@ def test_what_the_machine_lacks_is_no_death_of_kafkas(tmp_path: Path, said: str)
 def test_a_kill_from_elsewhere_is_of_the_machine(tmp_path: Path) -> None:
     """Only the kernel, or somebody at this machine, sends signal 9; a JVM never does."""
     assert "killed by signal 9 from elsewhere" in machine_trouble(tmp_path / "none.log", 0, -9)
+    assert isinstance(death("broker-1", -9, tmp_path / "none.log", 0, is_recorded=True), EnvironmentLackError)
+    by_a_fault = death("broker-1", -9, tmp_path / "none.log", 0)
+    assert isinstance(by_a_fault, NodeDiedError), "the machine is not to blame for what a fault killed"
     assert machine_trouble(tmp_path / "none.log", 0, 1) == ""
