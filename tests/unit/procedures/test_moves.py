@@ -93,7 +93,7 @@ def test_a_roll_stops_waiting_for_replicas_when_a_fault_begins(stage: Stage, mon
 def test_a_roll_ends_where_a_fault_kills_the_node_as_it_starts(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, is_recorded: bool, is_under_fault: bool
 ) -> None:
-    """The last start sets off the copy, in which a schedule may kill every broker; what dies by itself fails the roll."""
+    """The last start sets off the copy, in which a schedule may kill all brokers; what dies by itself fails."""
 
     def killed() -> None:
         if is_under_fault:
