@@ -64,6 +64,9 @@ class _Seen:
     had_joined: bool
     started: dict[str, Recorded[NodeStarted]] = field(default_factory=dict)
     flags: dict[str, bool] = field(default_factory=dict)
+    """As each node's configuration has it."""
+    joined: dict[str, bool] = field(default_factory=dict)
+    """As each node had it when it was started: a change is in force from the next start on."""
     ready: dict[str, int] = field(default_factory=dict)
     away: dict[str, int] = field(default_factory=dict)
 
@@ -72,6 +75,7 @@ class _Seen:
         node = str(event.node)
         if is_a(event, NodeStarted) and event.what.role == "broker":
             self.started[node] = event
+            self.joined[node] = self.flags.get(node, self.had_joined)
             self.ready.pop(node, None)
             self.away.pop(node, None)
         elif is_a(event, NodeWiped):
@@ -95,7 +99,7 @@ class _Seen:
             BrokerAt(
                 name,
                 str(event.what.mode),
-                event.what.mode == "zookeeper" and self.flags.get(name, self.had_joined),
+                event.what.mode == "zookeeper" and self.joined[name],
                 event.at_ns,
                 self.ready.get(name),
                 self.away.get(name),

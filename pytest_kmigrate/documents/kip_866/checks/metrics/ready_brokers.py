@@ -27,14 +27,16 @@ def only_live_brokers_count_as_ready(history: History) -> Verdict:
         return not_applicable(f"this release has no {_METRIC}")
     of_node, looked_at, are_registrations = defaultdict[str, list[tuple[Sample, int]]](list), Counter[str](), True
     for sample in _of_active(history):
-        migrating = [each for each in brokers_at(history, sample.at_ns) if each.is_migrating]
+        brokers = brokers_at(history, sample.at_ns)
+        migrating = [each for each in brokers if each.is_migrating]
         gone = [each for each in migrating if _is_gone(each, sample)]
         if gone:
             looked_at[sample.node] += 1
             count, ready = sample.values[_METRIC] or 0, len(migrating) - len(gone)
             if count > ready:
                 of_node[sample.node].append((sample, ready))
-                are_registrations &= count <= len(migrating)
+                # One that starts in another mode has its former registration until it has made the new one.
+                are_registrations &= count <= sum(each.is_migrating or each.ready_ns is None for each in brokers)
     standing = [reported for reported in of_node.values() if len(reported) >= FEWEST]
     if standing:
         found = [_violation(history, *reported[0], reported[-1][0]) for reported in standing]

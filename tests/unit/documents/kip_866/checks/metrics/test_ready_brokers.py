@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.metrics.ready_brokers import only_live_brokers_count_as_ready
+from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome
@@ -38,6 +39,23 @@ def test_a_broker_that_is_away_and_counted_violates() -> None:
     assert verdict.violations[0].observed.startswith("controller-3000 reported 2, for 14.0 s (25.0 s after")
     assert named(counted(2), verdict) == ("fenced-brokers-counted-as-ready",)
     assert named(counted(3), only_live_brokers_count_as_ready.judge(counted(3))) == ()
+
+
+def test_a_broker_that_starts_in_kraft_mode_is_registered_as_before_until_it_is_ready() -> None:
+    """One is away, and another one is rolled on: what is counted is their registrations, and no more."""
+    rolled = [stopped(10_000), *broker(11_000, 0, "kraft", ready_ms=None)]
+    assert named(counted(2, *rolled), only_live_brokers_count_as_ready.judge(counted(2, *rolled))) == (
+        "fenced-brokers-counted-as-ready",
+    )
+    for more in (counted(3, *rolled), counted(2, stopped(10_000), *broker(11_000, 0, "kraft"))):
+        assert named(more, only_live_brokers_count_as_ready.judge(more)) == ()
+
+
+def test_a_broker_reconfigured_while_it_is_down_is_registered_as_it_was_started() -> None:
+    """Its configuration has no flag any more; that is in force from its next start on."""
+    changed = event(EventKind.NODE_RECONFIGURED, 11_000, "broker-1", changed={MIGRATION_FLAG: None}, mode="kraft")
+    verdict = only_live_brokers_count_as_ready.judge(counted(2, stopped(10_000), changed))
+    assert named(counted(2, stopped(10_000), changed), verdict) == ("fenced-brokers-counted-as-ready",)
 
 
 def test_a_count_of_those_that_live_conforms() -> None:
