@@ -16,11 +16,11 @@ from pytest_kmigrate.reports.written_tables import has_rows, rows_of
 Place = tuple[str, str, int]
 """A place in Kafka's code: class, sum of its class file, probe."""
 
-EXECUTIONS, SCHEDULES, HAPPENINGS = "executions", "schedules", "happenings"
+EXECUTIONS, HAPPENINGS, SCHEDULES = "executions", "happenings", "schedules"
 _COLUMNS = {
     EXECUTIONS: ("folder", "class_name", "class_id", "executed"),
-    SCHEDULES: ("folder", "document"),
     HAPPENINGS: ("folder", "effect", "state", "aim", "is_begun"),
+    SCHEDULES: ("folder", "document"),
 }
 _RARE = 2
 """So many runs at most have executed what is rare."""
@@ -59,14 +59,14 @@ def reached_from(tables: Path, document: str) -> list[Reached]:
     """
     if not has_rows(tables, EXECUTIONS):
         return []
-    executed, schedules, happenings = (rows_of(tables, name, columns) for name, columns in _COLUMNS.items())
-    of_document = {row["folder"] for row in schedules if row["document"] == document}
+    rows = {name: rows_of(tables, name, columns) for name, columns in _COLUMNS.items()}
+    of_document = {row["folder"] for row in rows[SCHEDULES] if row["document"] == document}
     cells: dict[str, set[Cell]] = {}
-    for row in happenings:
+    for row in rows[HAPPENINGS]:
         if row["is_begun"] and row["folder"] in of_document:
             cells.setdefault(row["folder"], set()).add(Cell(row["effect"], row["state"] or "", row["aim"] or ""))
     places: dict[str, set[Place]] = {}
-    for row in executed:
+    for row in rows[EXECUTIONS]:
         of = (row["class_name"], row["class_id"])
         places.setdefault(row["folder"], set()).update((*of, probe) for probe in row["executed"])
     return [Reached(frozenset(mine), frozenset(places[folder])) for folder, mine in cells.items() if folder in places]

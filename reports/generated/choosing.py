@@ -6,8 +6,8 @@ the same class.
 """
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -99,6 +99,15 @@ class Coverage:
         return () if class_id in sums else sorted(sums)
 
 
+def merged(parts: Iterable[Places]) -> Places:
+    """The probes that any of these has."""
+    whole = defaultdict[tuple[str, str], frozenset[int]](frozenset)
+    for part in parts:
+        for file, probes in part.items():
+            whole[file] |= probes
+    return dict(whole)
+
+
 def _places(places: Places) -> frozenset[_Place]:
     return frozenset((file, probe) for file, probes in places.items() for probe in probes)
 
@@ -112,11 +121,10 @@ def coverage_in(exercised: Path, profile: str, kafka: str) -> Coverage:
     attempts = [
         row for row in rows_of(tables, "attempts", _ATTEMPTS) if (row["profile"], row["kafka"]) == (profile, kafka)
     ]
-    executed: dict[str, dict[tuple[str, str], frozenset[int]]] = {}
+    runs = defaultdict[str, list[Places]](list)
     for row in attempts:
-        places = executed.setdefault(row["test_id"], {})
-        for file, probes in _executed_in(exercised / "runs" / row["folder"]).items():
-            places[file] = places.get(file, frozenset()) | probes
+        runs[row["test_id"]].append(_executed_in(exercised / "runs" / row["folder"]))
+    executed = {test: merged(each) for test, each in runs.items()}
     if not any(executed.values()):
         raise WrongUseError(
             f"{exercised}: expected runs of Kafka {kafka} by {profile} that recorded what they execute, got none; run "
@@ -139,9 +147,5 @@ def coverage_in(exercised: Path, profile: str, kafka: str) -> Coverage:
 def _executed_in(folder: Path) -> Places:
     """What a run executed; nothing if it recorded none, or is not there any more."""
     file = RunFolder(folder).exercise
-    places: dict[tuple[str, str], frozenset[int]] = {}
-    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
-        row = json.loads(line)
-        of = (row["class_name"], row["class_id"])
-        places[of] = places.get(of, frozenset()) | frozenset(row["executed"])
-    return places
+    rows = map(json.loads, file.read_text(encoding="utf-8").splitlines() if file.is_file() else ())
+    return merged({(row["class_name"], row["class_id"]): frozenset(row["executed"])} for row in rows)

@@ -42,7 +42,7 @@ from pytest_kmigrate.model.exit_status import ExitStatus
 from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.recording.mutants import CLASS_FILE, RESULTS, SAMPLE, write_mutant
 from pytest_kmigrate.reports.fates import judged_in
-from pytest_kmigrate.reports.generated.choosing import Coverage, coverage_in
+from pytest_kmigrate.reports.generated.choosing import NOTHING, Coverage, Places, coverage_in, merged
 from pytest_kmigrate.reports.generated.drawing import drawn, is_sensible, without_copies
 from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.files import read_sample, read_trials, write_sample
@@ -122,21 +122,18 @@ class Sample:
         return tuple(self.classes) or tuple(each.id for each in code_of(self.profile))
 
     @cached_property
-    def _methods(self) -> Mapping[str, Mapping[tuple[str, str], frozenset[int]]]:
+    def _methods(self) -> Mapping[str, Places]:
         """By a method's name, the probes of all methods of that name, and of the functions that stand in them."""
-        methods = defaultdict[str, dict[tuple[str, str], frozenset[int]]](dict)
+        lines = defaultdict[str, list[Places]](list)
         for line in code_lines(self.distribution, self._patterns, _say):
-            places, file = methods[method_of(line.method)], (line.class_name, line.class_id)
-            places[file] = places.get(file, frozenset()) | frozenset(line.probes)
-        return methods
+            lines[method_of(line.method)].append({(line.class_name, line.class_id): frozenset(line.probes)})
+        return {method: merged(parts) for method, parts in lines.items()}
 
-    def _around(self, mutant: GeneratedMutant) -> dict[tuple[str, str], frozenset[int]]:
+    def _around(self, mutant: GeneratedMutant) -> Places:
         """The probes of its method, and of the one whose call it changes, wherever that is."""
-        own = self._methods.get(method_of(mutant.method), {})
-        places = {file: probes for file, probes in own.items() if file[0] == mutant.class_name}
-        for file, probes in self._methods.get(mutant.change.rpartition("::")[2], {}).items():
-            places[file] = places.get(file, frozenset()) | probes
-        return places
+        named = self._methods.get(method_of(mutant.method), NOTHING)
+        own = {file: probes for file, probes in named.items() if file[0] == mutant.class_name}
+        return merged([own, self._methods.get(mutant.change.rpartition("::")[2], NOTHING)])
 
     @property
     def trials(self) -> list[Trial]:

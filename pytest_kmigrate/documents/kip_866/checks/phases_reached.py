@@ -2,7 +2,7 @@
 
 from pytest_kmigrate.checkers.run.states import state_not_reached, state_reached
 from pytest_kmigrate.documents.kip_866.checks.log_images import log_images
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, has_place
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.errors import WrongUseError
@@ -30,10 +30,8 @@ def phase_reached(history: History, phase: str) -> Verdict:
 
 def _copy_is_shown(history: History) -> bool:
     """Whether ZooKeeper or the log has that a copy was made; the watcher sees a znode of before the run, too."""
-    positions = (offset_in(each) for each in history.znodes if each.path == MIGRATION)
-    return any(each is not None and each >= 0 for each in positions) or any(
-        each.copied is not None for each in log_images(history)
-    )
+    places = (has_place(each) for each in history.znodes if each.path == MIGRATION)
+    return any(places) or any(each.copied is not None for each in log_images(history))
 
 
 @checker()

@@ -6,7 +6,7 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation, violation_at
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, has_place
 from pytest_kmigrate.documents.kip_866.phases import MIGRATION_STATE, Phase, ZkMigrationState
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -38,7 +38,7 @@ def recorded_states_mean_what_they_say(history: History) -> Verdict:
     """
     rows = ByRequirement(_PRE, _DURING, _POST, _FINALIZED)
     images = [log for log in log_images(history) if not log.begins_with_snapshot]
-    places = [each for each in since_controllers(history, untampered(history, MIGRATION)) if _has_place(each)]
+    places = [each for each in since_controllers(history, untampered(history, MIGRATION)) if has_place(each)]
     for log in images:
         _judge_beginning(history, rows, log)
         _judge_copy(history, rows, log)
@@ -132,11 +132,6 @@ def _judge_quiet(history: History, rows: ByRequirement, places: list[ZnodeChange
 def _finalized_ns(history: History) -> int | None:
     edges = [each for each in history.states(PHASE) if each.what.state == Phase.FINALIZED.name]
     return edges[0].at_ns if edges else None
-
-
-def _has_place(change: ZnodeChange) -> bool:
-    offset = offset_in(change)
-    return offset is not None and offset >= 0
 
 
 def _violation(history: History, log: LogImage, expected: str, observed: str) -> Violation:

@@ -45,6 +45,12 @@ def offset_in(change: ZnodeChange | Write) -> int | None:
     return offset if isinstance(offset, int) else None
 
 
+def has_place(change: ZnodeChange | Write) -> bool:
+    """Whether ``/migration`` held the place of a copy that was made: its offset is -1 before."""
+    offset = offset_in(change)
+    return offset is not None and offset >= 0
+
+
 def holds_position(history: History) -> bool:
     """Whether ``/migration`` was ever there."""
     return any(change.path == MIGRATION and change.data is not None for change in history.znodes)

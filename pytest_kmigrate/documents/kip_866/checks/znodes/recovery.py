@@ -8,7 +8,12 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, log_images
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, holds_position, offset_in
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
+    MIGRATION,
+    has_place,
+    holds_position,
+    offset_in,
+)
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, ZnodeChange
@@ -33,8 +38,8 @@ def failover_copies_nothing_again(history: History) -> Verdict:
     failovers = _failovers(history)
     for before, after, life in failovers:
         later = [log for log in images if log.life == life and log.began_ns > after.at_ns]
-        if _offset(after) < 0:
-            observed = f"it begins anew, after {_offset(before)}: {after.data}"
+        if not has_place(after):
+            observed = f"it begins anew, after {offset_in(before)}: {after.data}"
             expected = f"a new controller goes on from the place in {MIGRATION}"
             rows.violated(_RECOVERY, timed_violation(history, expected, observed, after.at_ns, evidence_of(after)))
         elif later:
@@ -53,13 +58,8 @@ def _failovers(history: History) -> list[tuple[ZnodeChange, ZnodeChange, int]]:
     return [
         (before, after, life)
         for (before, life), (after, later) in pairwise(zip(written, lives, strict=True))
-        if life == later and _offset(before) >= 0 and _writer(before) != _writer(after)
+        if life == later and has_place(before) and _writer(before) != _writer(after)
     ]
-
-
-def _offset(change: ZnodeChange) -> int:
-    offset = offset_in(change)
-    return -1 if offset is None else offset
 
 
 def _writer(change: ZnodeChange) -> tuple[object, object]:
