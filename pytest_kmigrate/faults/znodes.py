@@ -33,9 +33,9 @@ class Tamper:
         """Overwrite the znode."""
         planted = self.data.encode()
         original = scene.znodes.get(self.path)
-        scene.znodes.set(self.path, planted)
-        seen = scene.znodes.get(self.path) == planted
         try:
+            scene.znodes.set(self.path, planted)
+            seen = scene.znodes.get(self.path) == planted
             yield Applied(
                 (), f"our data in {self.path}", lambda: f"{self.path} held our data" if seen else None, takes=NOTHING
             )
@@ -64,11 +64,11 @@ class Forbid:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Give the znode an ACL by which it can be read, and given another ACL."""
         former = scene.znodes.access(self.path)
-        scene.znodes.allow(self.path, _READABLE)
-        is_so = scene.znodes.access(self.path) == _READABLE
-        witness = f"{self.path} could only be read" if is_so else None
         servers = tuple(node.name for node in scene.cluster.nodes(Role.ZOOKEEPER))
         try:
+            scene.znodes.allow(self.path, _READABLE)
+            is_so = scene.znodes.access(self.path) == _READABLE
+            witness = f"{self.path} could only be read" if is_so else None
             yield Applied(
                 servers, f"an ACL of {self.path} by which it can only be read", lambda: witness, takes=NOTHING
             )

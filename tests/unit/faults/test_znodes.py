@@ -1,5 +1,7 @@
 """Facts about faults of ZooKeeper's data and sessions."""
 
+from itertools import count
+
 import pytest
 
 from pytest_kmigrate.faults import znodes
@@ -57,6 +59,25 @@ def test_an_acl_that_does_not_hold_gives_no_witness(stage: Stage, monkeypatch: p
     with inject(stage.scene, Forbid("/config/topics")):
         pass
     assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+@pytest.mark.parametrize(("fault", "read"), [(Forbid("/config"), "access"), (Tamper("/config", "{}"), "get")])
+def test_what_was_done_to_a_znode_is_healed_though_it_cannot_be_read_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, fault: Forbid | Tamper, read: str
+) -> None:
+    """A server may end its connection as the witness is asked for."""
+    stage.znodes.set("/config", b"theirs")
+    before, answer, asked = (stage.znodes.access("/config"), b"theirs"), getattr(stage.znodes, read), count()
+
+    def once(path: str) -> object:
+        if next(asked) == 1:
+            raise ClusterError("no server answers")
+        return answer(path)
+
+    monkeypatch.setattr(stage.znodes, read, once)
+    with pytest.raises(ClusterError, match="no server answers"), inject(stage.scene, fault):
+        pass
+    assert (stage.znodes.access("/config"), stage.znodes.get("/config")) == before
 
 
 def test_an_expired_session_is_witnessed_by_the_vanished_registration(stage: Stage) -> None:
