@@ -15,10 +15,11 @@ from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed, Fault
 from pytest_kmigrate.model.events.nodes import NodePaused, NodeReady, NodeResumed
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.keeping import kept
+from pytest_kmigrate.model.metrics import RAFT_STATES
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, not_applicable, violates
 
-_ACTIVE = "ActiveControllerCount"
+_ACTIVE, _EPOCH, _STATE = "ActiveControllerCount", "RaftCurrentEpoch", "RaftCurrentState"
 _UNSEEN_NS = 3_000_000_000
 """A controller without any sample for so long may have been active, and was not seen."""
 _AWAY = (EventKind.NODE_STARTED, EventKind.NODE_STOPPED, EventKind.NODE_DIED)
@@ -34,10 +35,11 @@ def _has_been_observed(history: History) -> bool:
 def longest_time_without_an_active_controller(history: History, at_most_s: float = 30) -> Verdict:
     """No controller is active for ``at_most_s`` seconds at most, by what controllers report.
 
-    Only time counts in which a majority of the quorum was up, not paused, and the target of no fault; a controller
-    outside of it is not taken for active, whatever it reports. A fault of links is aimed at the controllers that it
-    keeps from each other: one without ZooKeeper, or without brokers, can lead. Time in which one of them was not
-    observed for 3 s does not count. The default is three times the longest election that a quiet machine needs.
+    Only time counts in which a majority of the quorum was up, not paused, and the target of no fault. A controller
+    outside of it is taken for active only while enough of the majority follow it in its epoch for it to commit
+    records. A fault of links is aimed at the controllers that it keeps from each other: one without ZooKeeper, or
+    without brokers, can lead. Time in which one of the majority was not observed for 3 s does not count. The default
+    is three times the longest election that a quiet machine needs.
     """
     spans = _without(history)
     if not spans:
@@ -70,6 +72,11 @@ class _Quorum:
         """Whether they can elect one of them."""
         return 2 * len(self.able) > len(self.names)
 
+    def follows(self, leader: Sample, latest: Mapping[str, Sample]) -> bool:
+        """Whether an active controller has the followers that it needs, by what was last sampled of each of them."""
+        following = [name for name in self.able & latest.keys() if _is_follower(latest[name], leader)]
+        return leader.values[_ACTIVE] == 1 and 2 * (1 + len(following)) > len(self.names)
+
     def take(self, event: Event) -> None:
         """Take in what an event changes."""
         self._take(event)
@@ -101,18 +108,25 @@ def _without(history: History) -> list[_Span]:
     names = frozenset(name for name, role in roles(history).items() if plays(role, Role.CONTROLLER))
     quorum = _Quorum(names, _apart(history, names))
     since_ns: int | None = None
-    seen_ns, spans = dict[str, int](), dict[int, int]()
+    latest, spans = dict[str, Sample](), dict[int, int]()
     for at_ns, what in _in_order(history, quorum.names):
         if not isinstance(what, Sample):
             quorum.take(what)
             since_ns = since_ns if quorum.has_majority else None
-        elif quorum.has_majority and what.node in quorum.able:
-            seen_ns[what.node] = at_ns
-            is_seen = all(at_ns - seen_ns.get(each, 0) <= _UNSEEN_NS for each in quorum.able)
+            continue
+        latest[what.node] = what
+        if quorum.has_majority and (what.node in quorum.able or quorum.follows(what, latest)):
+            is_seen = all(each in latest and at_ns - latest[each].at_ns <= _UNSEEN_NS for each in quorum.able)
             since_ns = since_ns if since_ns is not None and is_seen else at_ns
             spans[since_ns] = at_ns
             since_ns = at_ns if what.values[_ACTIVE] == 1 else since_ns
     return [(began, ended) for began, ended in spans.items() if ended > began]
+
+
+def _is_follower(sample: Sample, leader: Sample) -> bool:
+    epoch = sample.values.get(_EPOCH)
+    is_of_its_epoch = epoch is not None and epoch == leader.values.get(_EPOCH)
+    return is_of_its_epoch and sample.values.get(_STATE) == RAFT_STATES["follower"]
 
 
 def _apart(history: History, names: frozenset[str]) -> dict[object, set[str]]:

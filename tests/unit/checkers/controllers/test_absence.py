@@ -1,12 +1,14 @@
 """Check of the time without an active controller: an election, one that does not end, and times that do not count."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from pytest_kmigrate.checkers.controllers.absence import longest_time_without_an_active_controller as check
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.metrics import RAFT_STATES
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event, history, sample
 
@@ -92,6 +94,31 @@ def test_a_controller_without_zookeeper_or_brokers_can_lead() -> None:
     between = {"links": [f"{NAMES[0]}->{NAMES[1]}:9093", f"{NAMES[0]}->zookeeper-1:2181"]}
     apart = event(EventKind.FAULT_WITNESSED, 49_000, fault_id="fault-1", witness="severed", facts=between)
     assert check.judge(run(gone, *fault, apart)).outcome is Outcome.CONFORMS
+
+
+def following(samples: list[Sample], state: str = "follower", epoch: float = 3) -> list[Sample]:
+    """The same, and what each is in the quorum: the active one leads epoch 3."""
+    return [
+        replace(each, values={**each.values, "RaftCurrentState": RAFT_STATES[what], "RaftCurrentEpoch": of})
+        for each in samples
+        for what, of in [("leader", 3.0) if each.values["ActiveControllerCount"] else (state, epoch)]
+    ]
+
+
+def test_a_controller_with_another_clock_or_a_slow_disk_leads_while_it_is_followed() -> None:
+    """Conforming: a fault is aimed at the leader, and both others fetch from it. It needs one of them."""
+    fault = applied(10_000, NAMES[0], healed_ms=59_000)
+    samples = reported([(0, NAMES[0])], 60_000)
+    assert check.judge(run(following(samples), *fault)).outcome is Outcome.CONFORMS
+    one = [a if a.node == NAMES[1] else b for a, b in zip(samples, following(samples), strict=True)]
+    assert check.judge(run(one, *fault)).outcome is Outcome.CONFORMS
+
+
+@pytest.mark.parametrize(("state", "epoch"), [("candidate", 3.0), ("follower", 4.0), ("unattached", 3.0)])
+def test_a_controller_that_a_fault_hits_and_none_follows_is_not_active(state: str, epoch: float) -> None:
+    """Violating: it reports that it leads, and the others look for another leader, or are in another epoch."""
+    samples = following(reported([(0, NAMES[0])], 60_000), state, epoch)
+    assert check.judge(run(samples, *applied(10_000, NAMES[0], healed_ms=59_000))).outcome is Outcome.VIOLATES
 
 
 def test_time_in_which_a_controller_was_not_observed_does_not_count() -> None:

@@ -1,8 +1,8 @@
 """Check of ``ZkWriteBehindLag``: it is how many records ``/migration`` is behind what is committed."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untampered
@@ -17,6 +17,7 @@ from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _ROW, _LAG, _COMMITTED = "K866-METRIC-ZkWriteBehindLag", "ZkWriteBehindLag", "LastCommittedRecordOffset"
+_ACTIVE = "ActiveControllerCount"
 _AROUND_NS = 1_500_000_000
 """What is committed and written is compared over so long around a sample, whose values are of no one moment."""
 _SLACK = 2
@@ -31,8 +32,9 @@ def _was_asked_for(history: History) -> bool:
 def lag_is_the_distance(history: History) -> Verdict:
     """The active controller's lag is the distance between its last committed record and the offset in ``/migration``.
 
-    Judged from the first time on that the controller wrote an offset to ``/migration``; before, it reports 0. Three
-    samples in a row have to differ from every distance that there was around them.
+    Judged from the first time on that the controller wrote an offset to ``/migration`` since it was elected; before,
+    it reports 0, or the distance to what it had written when it was active before. Three samples in a row have to
+    differ from every distance that there was around them.
     """
     rows = ByRequirement(_ROW)
     if history.header.kafka.startswith(LACKED_BY[_LAG]):
@@ -48,14 +50,22 @@ def judge_distance(history: History, rows: ByRequirement, row: str, metric: str)
     """Judge a requirement by whether this metric of each active controller is that distance."""
     places = [each for each in untampered(history, MIGRATION) if offset_in(each) is not None]
     for samples in processes(history, "controller"):
-        reported = [each for each in samples if _is_active(each, metric)]
-        if reported and places:
-            _judge(history, rows, row, metric, reported, places)
+        for reported in _terms(samples, metric):
+            if places:
+                _judge(history, rows, row, metric, reported, places)
 
 
-def _is_active(sample: Sample, metric: str) -> bool:
-    is_reported = all(sample.values.get(each) is not None for each in (metric, _COMMITTED))
-    return is_reported and sample.values.get("ActiveControllerCount") == 1
+def _terms(samples: Sequence[Sample], metric: str) -> Iterator[list[Sample]]:
+    """What a process reported each time that it was active."""
+    known = [each for each in samples if each.values.get(_ACTIVE) is not None]
+    for is_active, there in groupby(known, key=lambda each: each.values[_ACTIVE] == 1):
+        reported = [each for each in there if _is_reported(each, metric)]
+        if is_active and reported:
+            yield reported
+
+
+def _is_reported(sample: Sample, metric: str) -> bool:
+    return all(sample.values.get(each) is not None for each in (metric, _COMMITTED))
 
 
 def _judge(

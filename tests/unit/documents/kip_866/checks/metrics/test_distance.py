@@ -61,6 +61,17 @@ def test_what_was_written_before_an_outage_is_seen_when_it_is_over() -> None:
     assert check.judge(run(reported(80), *outage)).outcome is Outcome.VIOLATES
 
 
+def test_elected_again_a_controller_is_judged_from_its_next_write_on() -> None:
+    """Conforming: it reports how far it is from what it wrote when it was active before. Violating: it goes on so."""
+    between = [sample(8_000, "controller-3000", ActiveControllerCount=0)]
+    others = (place(2_000, 100), place(8_500, 195, number=3001))
+    assert check.judge(run([*between, *reported(100)], *others)).outcome is Outcome.INCONCLUSIVE
+    written = (*others, place(11_000, 198))
+    assert check.judge(run([*between, *reported(100, count=6)], *written)).is_vacuous
+    assert check.judge(run([*between, *reported(100, count=9)], *written)).outcome is Outcome.VIOLATES
+    assert check.judge(run(reported(100), *others)).outcome is Outcome.VIOLATES
+
+
 @pytest.mark.parametrize(
     "there",
     [
