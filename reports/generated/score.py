@@ -48,9 +48,8 @@ from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.files import read_sample, read_trials, write_sample
 from pytest_kmigrate.reports.generated.naming import name_of
 from pytest_kmigrate.reports.generated.pages import page
-from pytest_kmigrate.reports.generated.trials import Trial, Without, trial_of
+from pytest_kmigrate.reports.generated.trials import Trial, trial_of
 from pytest_kmigrate.reports.generated.unexecuted import reason_of, reasons
-from pytest_kmigrate.reports.planted import red_anyway
 from pytest_kmigrate.reports.suite_tests import command_of, ended_by_mistake, run_test
 
 SCORE = "score.md"
@@ -146,8 +145,7 @@ class Sample:
         return self._trial(trial.mutant, trial.test, runs, trial.seconds) if trial.test and runs.is_dir() else trial
 
     def _trial(self, mutant: str, test: str, runs: Path, seconds: float) -> Trial:
-        without = Without(red_anyway(self.profile), self.coverage.excused_anyway(test))
-        return trial_of(mutant, test, judged_in(runs), without, seconds)
+        return trial_of(mutant, test, judged_in(runs), self.coverage.excused_anyway(test), seconds)
 
     def _runs(self, mutant: str, test: str) -> Path:
         """The folder of the runs of one test of a mutant."""

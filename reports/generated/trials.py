@@ -6,8 +6,10 @@ from typing import Any
 
 from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules
 from pytest_kmigrate.checkers.run.steps import steps_completed
-from pytest_kmigrate.model.event import Ending, EventKind
+from pytest_kmigrate.model.event import Ending, Event, EventKind, only
 from pytest_kmigrate.model.events.evidence import RunEnded
+from pytest_kmigrate.model.events.nodes import NodeDied
+from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.fates import Judged
@@ -34,21 +36,13 @@ class Trial:
         return {**asdict(self), "requirements": list(self.requirements), "excused_by": list(self.excused_by)}
 
 
-@dataclass(frozen=True)
-class Without:
-    """What is violated without any mutant."""
+def trial_of(mutant: str, test: str, judged: Judged, anyway: Collection[tuple[str, str]], seconds: float) -> Trial:
+    """What the run in a folder showed; ``anyway``: checks, each with what excuses its violations without the mutant.
 
-    requirements: Collection[str] = ()
-    excused: Collection[tuple[str, str]] = ()
-    """Checks, each with the known bug or deviation that explains what it violates."""
-
-
-def trial_of(mutant: str, test: str, judged: Judged, without: Without, seconds: float) -> Trial:
-    """What the run in a folder showed.
-
-    Only a verdict that violates a requirement notices a mutant. A step that did not come to its end in the harness's
-    own time is no evidence by itself, as a slow machine makes the same; nor is a test that failed without a violation,
-    such as one whose verdicts are in doubt since a node ended.
+    Only a verdict that violates a requirement notices a mutant, also one that released Kafka deviates from: what the
+    deviation does not explain was not there without the mutant, as the test was green. A step that did not come to its
+    end in the harness's own time is no evidence by itself, since a slow machine makes the same; it is if a node had
+    died before. Nor is a test that failed without a violation, such as one whose verdicts are in doubt.
     """
     became = became_of_rules(judged.events)
     if not judged.verdicts:
@@ -57,10 +51,10 @@ def trial_of(mutant: str, test: str, judged: Judged, without: Without, seconds: 
         return Trial(mutant, test, Fate.NOT_LOADED, seconds=seconds)
     violated = [each for each in judged.verdicts if each["outcome"] == Outcome.VIOLATES.name]
     red = [each for each in violated if not each["known_bugs"]]
-    evident = [each for each in red if each["check"] != steps_completed.name]
-    if requirements := sorted({name for each in evident for name in _violated(each)} - set(without.requirements)):
+    evident = [each for each in red if not _is_wait(each, judged.events)]
+    if requirements := sorted({name for each in evident for name in _violated(each)}):
         return Trial(mutant, test, Fate.KILLED, requirements, (), seconds, _observed(evident))
-    excused = [each for each in violated for bug in each["known_bugs"] if (each["check"], bug) not in without.excused]
+    excused = [each for each in violated for bug in each["known_bugs"] if (each["check"], bug) not in anyway]
     if excused and not red:
         excuses = sorted({str(bug) for each in excused for bug in each["known_bugs"]})
         return Trial(mutant, test, Fate.EXCUSED, (), excuses, seconds, _observed(excused))
@@ -76,8 +70,20 @@ def fate_of(trials: Sequence[Trial]) -> Fate:
     return min((each.fate for each in trials), key=list(Fate).index)
 
 
+def _is_wait(verdict: Mapping[str, Any], events: Sequence[Event]) -> bool:
+    """Whether it finds no more than steps that failed, before any node had died."""
+    died = min((each.seq for each in only(events, NodeDied)), default=None)
+    waits = {f"event {each.seq}" for each in only(events, StepEnded) if died is None or each.seq < died}
+    found = verdict["violations"]
+    return verdict["check"] == steps_completed.name or (
+        bool(found) and all(waits.intersection(each["evidence"]) for each in found)
+    )
+
+
 def _violated(verdict: Mapping[str, Any]) -> list[str]:
-    return [str(each["requirement"]) for each in verdict["about"] if each["outcome"] == Outcome.VIOLATES.name]
+    """The requirements that it violates, but for those of which a known bug or a deviation explains it."""
+    red = [each for each in verdict["about"] if each["outcome"] == Outcome.VIOLATES.name]
+    return [str(each["requirement"]) for each in red if not each["known_bugs"]]
 
 
 def _observed(verdicts: Sequence[Mapping[str, Any]]) -> str:
