@@ -22,7 +22,10 @@ _SEEN_BEFORE_NS = 2_000_000_000
 
 
 def within_the_run(history: History) -> Iterator[Disagreement]:
-    """Nothing was observed after the last event, and no metrics of a node before its first start."""
+    """Nothing was observed after the last event, and no metrics of a node before its first start.
+
+    A sample without any value is of a node that did not answer: it says nothing of whether it lived.
+    """
     if not (history.events and history.events[-1].kind is EventKind.RUN_ENDED):
         return
     over = history.events[-1].at_ns
@@ -37,11 +40,12 @@ def within_the_run(history: History) -> Iterator[Disagreement]:
                 f"{stream} has an observation at {last / 1e9:.3f} s", f"the run ended at {over / 1e9:.3f} s"
             )
     started = {str(event.node): event.at_ns for event in reversed(history.of(NodeStarted))}
-    first = {sample.node: sample.at_ns for sample in reversed(history.samples)}
+    answered = [each for each in history.samples if any(value is not None for value in each.values.values())]
+    first = {sample.node: sample.at_ns for sample in reversed(answered)}
+    for node in sorted({sample.node for sample in history.samples} - started.keys()):
+        yield Disagreement(f"metrics has samples of {node}", "no event has its start")
     for node, at_ns in first.items():
-        if node not in started:
-            yield Disagreement(f"metrics has samples of {node}", "no event has its start")
-        elif at_ns < started[node] - _SEEN_BEFORE_NS:
+        if node in started and at_ns < started[node] - _SEEN_BEFORE_NS:
             yield Disagreement(
                 f"metrics has a sample of {node} at {at_ns / 1e9:.3f} s",
                 f"its first start is at {started[node] / 1e9:.3f} s",

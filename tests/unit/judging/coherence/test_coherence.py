@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.judging.coherence.coherence import COHERENT
+from pytest_kmigrate.judging.coherence.streams import within_the_run
 from pytest_kmigrate.judging.rejudge import judge_again
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.operations import OperationKind
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
+from tests.unit.checkers.histories import event, history, sample
 from tests.unit.judging.coherence.honest_runs import (
     KILLED,
     Line,
@@ -230,6 +233,19 @@ def test_a_change_that_is_sealed_anew_disagrees_with_another_stream(tmp_path: Pa
     (found,) = [verdict for verdict in again.verdicts if verdict.check == COHERENT]
     assert named in found.summary
     assert ", but " in found.summary
+
+
+@pytest.mark.parametrize(("value", "fits"), [(None, True), (0.0, False)], ids=["no answer", "an answer"])
+def test_a_node_answers_no_earlier_than_its_start(value: float | None, fits: bool) -> None:
+    """On a machine that stands still the event of a start comes seconds after it: the first samples have no value."""
+    there = history(
+        events=[
+            event(EventKind.NODE_STARTED, 7_696, "controller-3000", role="controller"),
+            event(EventKind.RUN_ENDED, 9_000),
+        ],
+        samples=[sample(5_590, "controller-3000", ActiveControllerCount=value)],
+    )
+    assert (not list(within_the_run(there))) is fits
 
 
 def test_changes_of_older_folders_have_no_numbers(tmp_path: Path) -> None:
