@@ -9,7 +9,7 @@ from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.events.faults import DISK
 from pytest_kmigrate.model.protocols import Node, Scene
-from pytest_kmigrate.procedures.restarts import await_session_over
+from pytest_kmigrate.procedures.restarts import await_session_over, has_started
 
 _METRIC = "OfflineLogDirectoryCount"
 
@@ -54,7 +54,8 @@ class FailLogDir:
 
 
 def _replace_disk(scene: Scene, node: Node, number: int) -> None:
-    node.stop()
-    node.repair_log_dir(number)
-    await_session_over(scene, node)
-    node.start()
+    with scene.turns.of([node.name]):
+        node.stop()
+        node.repair_log_dir(number)
+        await_session_over(scene, node)
+        has_started(scene, node.start, is_heal=True)

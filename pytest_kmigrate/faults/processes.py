@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.events.faults import NOTHING
 from pytest_kmigrate.model.protocols import Member, Node, Scene
-from pytest_kmigrate.procedures.restarts import await_session_over
+from pytest_kmigrate.procedures.restarts import await_session_over, has_started
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,10 @@ def _gone(nodes: Sequence[Node | Member], how: str, *, lived: bool) -> Applied:
 
 
 def _start_again(scene: Scene, names: Sequence[str]) -> None:
-    """Heal; a test, or a roll, may have started a process itself, also while its session was waited for."""
+    """Heal; a test, or a roll, may have started a process itself, also while its session was waited for.
+
+    What another fault ends as it starts is left to that one's heal.
+    """
     members = [scene.members[name] for name in names if name in scene.members]
     for member in members:
         if not member.alive:
@@ -108,7 +112,8 @@ def _start_again(scene: Scene, names: Sequence[str]) -> None:
         for node in nodes:
             if not node.alive:
                 await_session_over(scene, node)
-        scene.cluster.start_together([node for node in nodes if not node.alive])
+        down = [node for node in nodes if not node.alive]
+        has_started(scene, partial(scene.cluster.start_together, down), is_heal=True)
 
 
 def _standing_still(nodes: Sequence[Node | Member]) -> str | None:

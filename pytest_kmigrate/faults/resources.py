@@ -13,7 +13,7 @@ from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.events.faults import DISK, NOTHING
 from pytest_kmigrate.model.protocols import Node, Restricted, Scene
-from pytest_kmigrate.procedures.restarts import await_session_over
+from pytest_kmigrate.procedures.restarts import await_session_over, has_started
 
 _OFFLINE = "OfflineLogDirectoryCount"
 _TOO_MANY = os.strerror(errno.EMFILE)
@@ -249,7 +249,7 @@ def _restarted(scene: Scene, node: Node) -> None:
     with scene.turns.of([node.name]):
         node.stop()
         await_session_over(scene, node)
-        node.start()
+        has_started(scene, node.start, is_heal=True)
 
 
 def _started(scene: Scene, node: Node) -> None:
@@ -257,4 +257,4 @@ def _started(scene: Scene, node: Node) -> None:
     with scene.turns.of([node.name]):
         if not node.alive:
             await_session_over(scene, node)
-            node.start()
+            has_started(scene, node.start, is_heal=True)

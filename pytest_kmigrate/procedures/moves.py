@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from pytest_kmigrate.model.capabilities import Capability, Needs
-from pytest_kmigrate.model.errors import ClusterError, NodeDiedError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode, Role
-from pytest_kmigrate.procedures.restarts import await_session_over
+from pytest_kmigrate.procedures.restarts import await_session_over, faults_in_force, has_started
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
 BACK_IN_SYNC = "back in sync after its restart"
@@ -24,11 +24,16 @@ class StartControllers:
     needs = frozenset({Capability.START, Capability.RECONFIGURE})
 
     def make(self, scene: Scene) -> None:
-        """Carry it out."""
+        """Carry it out; one that a fault ends as it starts is left to the fault's heal, and the others are waited for.
+
+        The turns are given up before that: the others may have no majority until the heal has started it.
+        """
         controllers = [node for node in scene.cluster.nodes(Role.CONTROLLER) if not self.only or node.name in self.only]
-        for node in controllers:
-            node.reconfigure(self.changes)
-        scene.cluster.start_together(controllers)
+        with scene.turns.of([node.name for node in controllers]):
+            for node in controllers:
+                node.reconfigure(self.changes)
+                node.start(wait=False)
+        has_started(scene, partial(scene.cluster.await_ready, controllers))
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class Roll:
             node.reconfigure(self.changes, self.mode)
             if self.kafka is not None:
                 node.install(self.kafka)
-            if not _has_started(scene, node):
+            if not has_started(scene, node.start):
                 return
         if node.spec.plays(Role.CONTROLLER):
             _await_caught_up(scene, node)
@@ -78,8 +83,9 @@ class Deprovision:
         """Carry it out."""
         leader = scene.view.quorum_leader()
         for node in sorted(scene.cluster.nodes(Role.CONTROLLER), key=lambda node: node.name == leader):
-            node.stop()
-            node.wipe()
+            with scene.turns.of([node.name]):
+                node.stop()
+                node.wipe()
 
 
 @dataclass(frozen=True)
@@ -92,22 +98,6 @@ class DeleteZnode:
     def make(self, scene: Scene) -> None:
         """Carry it out."""
         scene.znodes.delete(self.path)
-
-
-def _has_started(scene: Scene, node: Node) -> bool:
-    """Start a node; False if a fault ended it meanwhile, which starts it again as it is healed."""
-    try:
-        node.start()
-    except NodeDiedError as error:
-        if error.is_recorded or not _fault_in_force(scene):
-            raise
-        return False
-    return True
-
-
-def _fault_in_force(scene: Scene) -> bool:
-    kinds = [event.kind for event in scene.recorder.events]
-    return kinds.count(EventKind.FAULT_BEGAN) > kinds.count(EventKind.FAULT_HEALED)
 
 
 def _await_caught_up(scene: Scene, node: Node) -> None:
@@ -126,7 +116,7 @@ def _await_caught_up(scene: Scene, node: Node) -> None:
         return committed is None or (read is not None and read >= committed) or NotYet(f"read {read} of {committed}")
 
     until(
-        lambda: _fault_in_force(scene) or caught_up(),
+        lambda: bool(faults_in_force(scene)) or caught_up(),
         awaited=f"the metadata log read by {node.name}",
         within_s=PATIENCE_S,
     )
@@ -135,7 +125,7 @@ def _await_caught_up(scene: Scene, node: Node) -> None:
 def _await_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None]) -> None:
     until(
         # A fault may begin while this is waited for: the last broker's start is what sets off the copy.
-        lambda: _fault_in_force(scene) or _back_in_sync(scene, node, before),
+        lambda: bool(faults_in_force(scene)) or _back_in_sync(scene, node, before),
         awaited=f"the replicas of {node.name} {BACK_IN_SYNC}",
         within_s=PATIENCE_S,
     )

@@ -75,7 +75,13 @@ class Cluster(Protocol):
         """Start every node that the topology starts at once; return when all are ready."""
 
     def start_together(self, nodes: Sequence[Node]) -> None:
-        """Start several nodes in parallel; return when all are ready."""
+        """Start several nodes in parallel; return when all are ready, as ``await_ready`` does."""
+
+    def await_ready(self, nodes: Sequence[Node]) -> None:
+        """Return when all of these nodes, which were started, are ready.
+
+        NodeDiedError at once for one that died by itself; for one that the run ended, when the others are ready.
+        """
 
     def machine_troubles(self) -> Mapping[str, str]:
         """By name of a node, what it reports that this machine lacks, such as room on a disk; empty if nothing."""

@@ -147,6 +147,11 @@ class AttachedCluster:
         for node in nodes:
             node.start()
 
+    def await_ready(self, nodes: Sequence[Node]) -> None:
+        """Return when each answers."""
+        for node in nodes:
+            node.await_ready()
+
     def machine_troubles(self) -> Mapping[str, str]:
         """Of its machines nothing is known."""
         return {}

@@ -9,6 +9,7 @@ from subprocess import PIPE, Popen
 
 from pytest_kmigrate.model.capabilities import Capability, Own
 from pytest_kmigrate.model.checkpoint import Frozen, FrozenNode
+from pytest_kmigrate.model.errors import NodeDiedError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
@@ -112,9 +113,19 @@ class FakeCluster:
         self.start_together([node for node in self._nodes if node.spec.start == "at-once"])
 
     def start_together(self, nodes: Sequence[Node]) -> None:
-        """Start several nodes, one after the other."""
+        """Start several nodes."""
         for node in nodes:
-            node.start()
+            node.start(wait=False)
+        self.await_ready(nodes)
+
+    def await_ready(self, nodes: Sequence[Node]) -> None:
+        """Each is ready as soon as it is up; NodeDiedError for one that was ended meanwhile."""
+        for node in nodes:
+            if node.alive:
+                node.await_ready()
+        for node in nodes:
+            if not node.alive:
+                raise NodeDiedError(node.name, None, "it was ended")
 
     def machine_troubles(self) -> Mapping[str, str]:
         """As set."""

@@ -117,15 +117,15 @@ class OwnedCluster:
         self.start_together([node for node in self._at_once(Role.BROKER) if not node.spec.plays(Role.CONTROLLER)])
 
     def start_together(self, nodes: Sequence[Node]) -> None:
-        """Start several nodes in parallel; return when all are ready, raise the first failure otherwise.
-
-        One that died ends the wait for the others, too.
-        """
-        if not nodes:
-            return
+        """Start several nodes in parallel; return when all are ready, raise the first failure otherwise."""
         for node in nodes:
             node.start(wait=False)
-        await_all_ready([self.node(node.name) for node in nodes])
+        self.await_ready(nodes)
+
+    def await_ready(self, nodes: Sequence[Node]) -> None:
+        """Return when all are ready; see ``await_all_ready``."""
+        if nodes:
+            await_all_ready([self.node(node.name) for node in nodes])
 
     def machine_troubles(self) -> Mapping[str, str]:
         """By name of a node, what it logs that this machine lacks."""
@@ -301,9 +301,10 @@ class OwnedCluster:
 
 
 def await_all_ready(nodes: Sequence[OwnedNode]) -> None:
-    """Return when all are ready; NodeDiedError as soon as one has died, whatever the others still wait for.
+    """Return when all are ready; NodeDiedError as soon as one has died by itself, whatever the others still wait for.
 
-    Nobody waits on after a Ctrl-C, which only the thread that called hears of.
+    The end of one that the run itself killed or stopped is raised when the others are ready. The wait ends after a
+    Ctrl-C, which only the thread that called hears of.
     """
     died: list[BaseException] = []
 
@@ -311,16 +312,21 @@ def await_all_ready(nodes: Sequence[OwnedNode]) -> None:
         if died:
             raise died[0]
 
-    def await_ready(node: OwnedNode) -> None:
+    def ended_meanwhile(node: OwnedNode) -> NodeDiedError | None:
         try:
             node.await_ready(abort=give_up)
         except NodeDiedError as error:
+            if not error.is_recorded:
+                return error
             died.append(error)
             raise
+        return None
 
     with ThreadPoolExecutor(len(nodes)) as pool:
         try:
-            list(pool.map(await_ready, nodes))
+            ended = list(pool.map(ended_meanwhile, nodes))
         except BaseException as error:
             died.append(error)
             raise
+    for error in filter(None, ended):
+        raise error

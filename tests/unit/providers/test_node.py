@@ -156,6 +156,30 @@ def test_a_death_ends_the_wait_for_every_node(
         await_all_ready([waiting, dead])
 
 
+def test_a_node_that_a_fault_killed_ends_the_wait_for_no_other(
+    tmp_path: Path, recorder: MemoryRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fault starts it again; how it ended is raised when the others are ready."""
+    waiting, killed = (
+        node_of(1 << 30, lambda _pid, _number: killed._on_exit(-9), recorder, tmp_path / name) for name in "ab"
+    )
+    asked: list[str] = []
+
+    def late(*_: object) -> bool:
+        asked.append("once more")
+        return len(asked) > 10
+
+    killed.kill()
+    monkeypatch.setattr(room, "ready", late)
+    for looked_at in ("must_be_its_jvm", "record_requests"):
+        monkeypatch.setattr(room, looked_at, lambda *_: None)
+    waiting.distribution = Distribution("3.9.1", (), "digest")
+    with pytest.raises(NodeDiedError, match="exit code -9"):
+        await_all_ready([waiting, killed])
+    assert [event.data["how"] for event in recorder.of(EventKind.NODE_STOPPED)] == ["killed"]
+    assert len(recorder.of(EventKind.NODE_READY)) == 1
+
+
 def test_a_thread_that_died_is_told_once(recorder: MemoryRecorder, tmp_path: Path) -> None:
     """When a step has failed, and again when the run is judged: only what came since."""
     node = node_of(1, lambda _pid, _number: None, recorder, tmp_path)
