@@ -328,5 +328,5 @@ def await_all_ready(nodes: Sequence[OwnedNode]) -> None:
         except BaseException as error:
             died.append(error)
             raise
-    for error in filter(None, ended):
-        raise error
+    for died_by_order in filter(None, ended):
+        raise died_by_order
