@@ -1,6 +1,7 @@
 """Names of the classes in jars, and patterns of them as JaCoCo has them: ``*`` for any text, ``?`` for one letter."""
 
 import functools
+import hashlib
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -26,6 +27,17 @@ def classes_in(jars: Iterable[Path], patterns: Iterable[str]) -> Iterator[tuple[
                 name = file.removesuffix(_ENDING).replace("/", ".")
                 if file.endswith(_ENDING) and any(fnmatchcase(name, each) for each in wanted):
                     yield jar, name
+
+
+@functools.lru_cache
+def class_digest(jars: tuple[Path, ...], name: str) -> str | None:
+    """The SHA-256 of a class file, as the first jar that has it holds it; None where none does."""
+    entry = name.replace(".", "/") + _ENDING
+    for jar in jars:
+        with zipfile.ZipFile(jar) as archive:
+            if entry in archive.NameToInfo:
+                return hashlib.sha256(archive.read(entry)).hexdigest()
+    return None
 
 
 def method_of(function: str) -> str:

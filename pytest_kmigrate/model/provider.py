@@ -40,6 +40,8 @@ class Mutant:
     """Its full name, with ``$`` before that of a nested class."""
     file: Path
     """The class file that stands for Kafka's own."""
+    original: str | None = None
+    """The SHA-256 of the class file that was changed: a node that has another one gets no mutant; None: any gets it."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ _ANSWER_WITHIN_S = 1.0
 _COLLECTED_WITHIN_S = 30.0
 _MEMORY = "java.lang:type=Memory"
 _JACOCO = "org.jacoco:type=Runtime"
-_RUNTIME = "java.lang:type=Runtime"
 _REQUESTS = "kafka.network:type=RequestMetrics,name=RequestsPerSec,*"
 _TEXTS: Mapping[str, float] = {**RAFT_STATES, **ZOOKEEPER_SESSION_STATES, "true": 1, "false": 0}
 
@@ -99,12 +98,6 @@ class JolokiaClient:
         (answer,) = self._posted(base_url, json.dumps([asked]), timeout_s)
         value = answer.get("value")
         return bytes(each & 0xFF for each in value) if isinstance(value, list) else None
-
-    def property_at(self, base_url: str, name: str, timeout_s: float = _ANSWER_WITHIN_S) -> str | None:
-        """A system property of a node's JVM; None where it has none of this name. Errors are those of read_many."""
-        (answer,) = self._posted(base_url, json.dumps([_question(_RUNTIME, "SystemProperties")]), timeout_s)
-        value = (answer.get("value") or {}).get(name)
-        return value if isinstance(value, str) else None
 
     def text_at(self, base_url: str, mbean: MBean, timeout_s: float = _ANSWER_WITHIN_S) -> str | None:
         """The value of an attribute that is a text; None where there is none. Errors are those of read_many."""

@@ -15,7 +15,10 @@ _MAGIC = b"\xca\xfe\xba\xbe"
 
 
 def write_mutant(folder: Path, described: Mapping[str, object]) -> None:
-    """Describe the mutant whose class file lies in the folder; ``described`` has its ``id`` and ``class_name``."""
+    """Describe the mutant whose class file lies in the folder; ``described`` has its ``id`` and ``class_name``.
+
+    It may have ``original``, the SHA-256 of the class file that was changed.
+    """
     (folder / DESCRIPTION).write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
 
 
@@ -23,7 +26,8 @@ def read_mutant(folder: Path) -> Mutant:
     """The mutant in a folder; WrongUseError if there is none."""
     try:
         described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        mutant = Mutant(str(described["id"]), str(described["class_name"]), (folder / CLASS_FILE).absolute())
+        names, file = (str(described["id"]), str(described["class_name"])), (folder / CLASS_FILE).absolute()
+        mutant = Mutant(*names, file, described.get("original"))
         is_class = mutant.file.read_bytes()[:4] == _MAGIC
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WrongUseError(

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -294,10 +294,22 @@ def recorded(
 def live(run: Run, header: RunHeader, conditions: Sequence[Znode] = ()) -> Iterator[None]:
     """Begin a run, with its probes; traffic and changes of metadata end with the block at the latest."""
     with run.observed(), run.members, run.traffic, run.metadata, ended_early_by(run.losses.require_none):
-        with _with_evidence(run.folder, header, run):
+        with _judged_with_a_mutant(run, header), _with_evidence(run.folder, header, run):
             run.begin()
             run.meet(conditions)
         yield
+
+
+@contextmanager
+def _judged_with_a_mutant(run: Run, header: RunHeader) -> Iterator[None]:
+    """Judge a cluster that does not come up with a mutant, also after a Ctrl-C: what its nodes did is what it does."""
+    try:
+        yield
+    except BaseException:
+        if header.circumstances.mutant is not None:
+            with suppress(KmigrateError, OSError):  # which would hide what it is that does not come up
+                run.verify(None, reads_back=False)
+        raise
 
 
 @contextmanager

@@ -20,6 +20,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +28,7 @@ from pathlib import Path
 from rich.console import Console
 
 from pytest_kmigrate.catalogue.code import CODE, code_of
-from pytest_kmigrate.distributions.class_names import method_of
+from pytest_kmigrate.distributions.class_names import class_digest, method_of
 from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes, code_lines, probes_of_instructions
 from pytest_kmigrate.distributions.java_tools.mutants import (
@@ -165,21 +166,15 @@ class Sample:
 
         def is_tried(mutant: GeneratedMutant) -> bool:
             trials = self._tried(mutant, tests[mutant.id], before[mutant.id], reasons.get(mutant.id))
-            try:
+            with _set_by_an_error(over):
                 while not over.is_set() and (trial := next(trials, None)):
                     self._note(trial)
                     if time.monotonic() > ends_at_s:
                         over.set()
-            except BaseException:
-                over.set()
-                raise
             return not over.is_set()
 
-        with ThreadPoolExecutor(at_once) as pool:
-            try:
-                return all(list(pool.map(is_tried, self.mutants)))
-            finally:
-                over.set()
+        with ThreadPoolExecutor(at_once) as pool, _set_by_an_error(over):
+            return all(list(pool.map(is_tried, self.mutants)))
 
     def _note(self, trial: Trial) -> None:
         with self._noting, (self.runs / RESULTS).open("a", encoding="utf-8") as results:
@@ -224,7 +219,8 @@ class Sample:
         """Write its class file; what a JVM has against it, empty if nothing."""
         folder = self._folder(mutant)
         folder.mkdir(parents=True, exist_ok=True)
-        write_mutant(folder, {"id": mutant.id, **asdict(mutant)})
+        original = class_digest(self.distribution.jars, mutant.class_name)
+        write_mutant(folder, {"id": mutant.id, "original": original, **asdict(mutant)})
         answer = write_class_file(self.distribution, mutant, folder / CLASS_FILE, _say)
         return "" if answer == TAKEN else answer
 
@@ -238,6 +234,16 @@ class Sample:
         run_test(f"mutant {mutant.id}", name, command, runs, self.coverage.limit_s(test))
         took_s = round(time.monotonic() - began_s, 1)
         return self._trial(mutant.id, test, runs, took_s)
+
+
+@contextmanager
+def _set_by_an_error(over: threading.Event) -> Iterator[None]:
+    """Set the event by what ends the block, in whichever thread, so that the other threads begin nothing more."""
+    try:
+        yield
+    except BaseException:
+        over.set()
+        raise
 
 
 def _named(test: str) -> str:

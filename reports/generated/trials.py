@@ -5,10 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules
+from pytest_kmigrate.checkers.run.runs import no_unexpected_death
 from pytest_kmigrate.checkers.run.steps import steps_completed
 from pytest_kmigrate.model.event import Ending, Event, EventKind, only
 from pytest_kmigrate.model.events.evidence import RunEnded
-from pytest_kmigrate.model.events.nodes import NodeDied
+from pytest_kmigrate.model.events.nodes import NodeDied, ThreadDied
 from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.model.verdict import Outcome
@@ -39,10 +40,11 @@ class Trial:
 def trial_of(mutant: str, test: str, judged: Judged, anyway: Collection[tuple[str, str]], seconds: float) -> Trial:
     """What the run in a folder showed; ``anyway``: checks, each with what excuses its violations without the mutant.
 
-    Only a verdict that violates a requirement notices a mutant, also one that released Kafka deviates from: what the
-    deviation does not explain was not there without the mutant, as the test was green. A step that did not come to its
-    end in the harness's own time is no evidence by itself, since a slow machine makes the same; it is if a node had
-    died before. Nor is a test that failed without a violation, such as one whose verdicts are in doubt.
+    Only a verdict that violates a requirement notices a mutant, or a node that dies. The requirement may be one that
+    released Kafka deviates from: what the deviation does not explain was not there without the mutant, as the test was
+    green. A step that did not come to its end in the harness's own time is no evidence by itself, since a slow machine
+    makes the same; it is if a node had died before. Nor is a test that failed without a violation, such as one whose
+    verdicts are in doubt.
     """
     became = became_of_rules(judged.events)
     if not judged.verdicts:
@@ -52,17 +54,25 @@ def trial_of(mutant: str, test: str, judged: Judged, anyway: Collection[tuple[st
     violated = [each for each in judged.verdicts if each["outcome"] == Outcome.VIOLATES.name]
     red = [each for each in violated if not each["known_bugs"]]
     evident = [each for each in red if not _is_wait(each, judged.events)]
-    if requirements := sorted({name for each in evident for name in _violated(each)}):
+    requirements = sorted({name for each in evident for name in _violated(each)})
+    if requirements or any(_is_death(each, judged.events) for each in evident):
         return Trial(mutant, test, Fate.KILLED, requirements, (), seconds, _observed(evident))
     excused = [each for each in violated for bug in each["known_bugs"] if (each["check"], bug) not in anyway]
     if excused and not red:
         excuses = sorted({str(bug) for each in excused for bug in each["known_bugs"]})
         return Trial(mutant, test, Fate.EXCUSED, (), excuses, seconds, _observed(excused))
-    is_whole = any(event.kind is EventKind.CHECKS for event in judged.events)
-    if red or not is_whole:
-        return Trial(mutant, test, Fate.WEAK, seconds=seconds, seen=_observed(red))
-    has_failed = any(isinstance(each.what, RunEnded) and each.what.test == Ending.FAILED for each in judged.events)
-    return Trial(mutant, test, Fate.UNDECIDED if has_failed else Fate.SURVIVED, seconds=seconds)
+    fate = _unnoticed(judged.events, is_red=bool(red))
+    return Trial(mutant, test, fate, seconds=seconds, seen=_observed(red) if fate is Fate.WEAK else "")
+
+
+def _unnoticed(events: Sequence[Event], *, is_red: bool) -> Fate:
+    """What a run is that nothing in it notices."""
+    endings = [each.what.test for each in only(events, RunEnded)]
+    if endings and not any(endings):  # its cluster did not come up, and may from where the test walks to its state
+        return Fate.NOT_JUDGED
+    if is_red or not any(event.kind is EventKind.CHECKS for event in events):
+        return Fate.WEAK
+    return Fate.UNDECIDED if Ending.FAILED in endings else Fate.SURVIVED
 
 
 def fate_of(trials: Sequence[Trial]) -> Fate:
@@ -78,6 +88,11 @@ def _is_wait(verdict: Mapping[str, Any], events: Sequence[Event]) -> bool:
     return verdict["check"] == steps_completed.name or (
         bool(found) and all(waits.intersection(each["evidence"]) for each in found)
     )
+
+
+def _is_death(verdict: Mapping[str, Any], events: Sequence[Event]) -> bool:
+    """Whether it finds that a node or a thread died; one that only took too long to stop may have been slow."""
+    return bool(verdict["check"] == no_unexpected_death.name and only(events, NodeDied, ThreadDied))
 
 
 def _violated(verdict: Mapping[str, Any]) -> list[str]:

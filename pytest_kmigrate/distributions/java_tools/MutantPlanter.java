@@ -6,8 +6,8 @@ import java.security.ProtectionDomain;
 
 /** A Java agent that puts one changed class in the place of Kafka's own: "-javaagent:JAR=CLASS,FILE". */
 public final class MutantPlanter {
-    /** Set where the class was loaded, to its name: the witness, which JMX shows. */
-    static final String WITNESS = "kmigrate.planted";
+    /** Written to standard output, before its name, where the class is loaded: a node that ends at once leaves it, too. */
+    static final String WITNESS = "kmigrate.planted: ";
 
     public static void premain(String given, Instrumentation instrumentation) throws Exception {
         int comma = given.indexOf(',');
@@ -19,7 +19,7 @@ public final class MutantPlanter {
                 if (!name.equals(loaded)) {
                     return null;
                 }
-                System.setProperty(WITNESS, name.replace('/', '.'));
+                System.out.println(WITNESS + name.replace('/', '.'));
                 return changed;
             }
         });

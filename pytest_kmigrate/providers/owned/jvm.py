@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.distributions.cds import flags_to_use
+from pytest_kmigrate.distributions.class_names import class_digest
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.provider import Mutant
 from pytest_kmigrate.model.topology import NodeSpec, Role
@@ -106,7 +107,7 @@ class Jvm:
             *self._options(spec.heap_mb),
             f"-Djdk.net.hosts.file={hosts}",
             "-Dsun.net.inetaddr.ttl=0",  # a name is looked up for each connection: it may lead elsewhere, or nowhere
-            *self._agents(spec, hosts),
+            *self._agents(spec, distribution, hosts),
             *self._logins(spec.role),
             *spec.jvm,
         ]
@@ -123,9 +124,12 @@ class Jvm:
         """Whether a node has Byteman from its start: one of Kafka's, where there are rules."""
         return self.rules is not None and spec.role is not Role.ZOOKEEPER
 
-    def mutant_of(self, spec: NodeSpec) -> Mutant | None:
-        """What is planted in a node."""
-        return None if spec.role is Role.ZOOKEEPER else self.mutant
+    def mutant_of(self, spec: NodeSpec, distribution: Distribution) -> Mutant | None:
+        """What is planted in a node of this distribution: nothing if its class is another one than was changed."""
+        if spec.role is Role.ZOOKEEPER or self.mutant is None:
+            return None
+        own = class_digest(distribution.jars, self.mutant.class_name) if self.mutant.original else None
+        return self.mutant if own is None or own == self.mutant.original else None
 
     def is_watched(self, spec: NodeSpec) -> bool:
         """Whether it is recorded what a node executes."""
@@ -165,7 +169,7 @@ class Jvm:
             *self.unpacking,
         ]
 
-    def _agents(self, spec: NodeSpec, hosts: Path) -> list[str]:
+    def _agents(self, spec: NodeSpec, distribution: Distribution, hosts: Path) -> list[str]:
         if spec.role is Role.ZOOKEEPER:
             return []
         own = hosts.read_text().splitlines()
@@ -173,8 +177,8 @@ class Jvm:
         agents = []
         if self.jacoco is not None:  # before all others: it knows a class file by its sum, as it is in the jar
             agents.append(f"-javaagent:{self.jacoco}=output=none,jmx=true,includes={':'.join(self.watched)}")
-        if self.planter is not None and self.mutant is not None:
-            agents.append(f"-javaagent:{self.planter}={self.mutant.class_name},{self.etc / _MUTANT}")
+        if self.planter is not None and (mutant := self.mutant_of(spec, distribution)):
+            agents.append(f"-javaagent:{self.planter}={mutant.class_name},{self.etc / _MUTANT}")
         agents.append(f"-javaagent:{self.jolokia}=host={address},port={JOLOKIA_PORT},discoveryEnabled=false")
         if self.has_byteman(spec):  # with a listener: it cannot be loaded again for a crash point
             agents.append(f"-javaagent:{self.byteman}=script:{self.etc / RULES},{listening_at(address)}")

@@ -31,8 +31,8 @@ from pytest_kmigrate.providers.owned.surroundings import Surroundings
 from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
-_PLANTED = "kmigrate.planted"
-"""The property in which ``MutantPlanter.java`` names the class that it has put in the place of Kafka's."""
+_PLANTED = "kmigrate.planted: "
+"""What ``MutantPlanter.java`` writes before the name of the class that it has put in the place of Kafka's."""
 _ASKED_EVERY_S = 0.02
 _KILLED_WITHIN_S = 30
 _STILL_WITHIN_S = 10
@@ -305,11 +305,14 @@ class OwnedNode:
             with suppress(OSError):
                 rules = attaching.listed(self.address, RULES)
                 self._around.recorder.record(events.RulesReported(rules), self.name)
-        if self.alive and not self.stands_still and (mutant := self._around.jvm.mutant_of(self.spec)):
-            with suppress(OSError, ClusterError), closing(JolokiaClient()) as jolokia:
-                loaded = jolokia.property_at(self.metrics_url, _PLANTED)
-                outcome = RuleOutcome.CARRIED_OUT if loaded == mutant.class_name else RuleOutcome.NOWHERE
-                self._around.recorder.record(events.RulesReported({mutant.id: outcome}), self.name)
+        self._report_mutant()
+
+    def _report_mutant(self) -> None:
+        """Record whether it has loaded its mutant, by its log: a class may be loaded last of all, or the node die."""
+        if self.log.is_file() and (mutant := self._around.jvm.mutant_of(self.spec, self.distribution)):
+            is_loaded = f"{_PLANTED}{mutant.class_name}\n".encode() in self.log.read_bytes()
+            outcome = RuleOutcome.CARRIED_OUT if is_loaded else RuleOutcome.NOWHERE
+            self._around.recorder.record(events.RulesReported({mutant.id: outcome}), self.name)
 
     def executed(self, *, anew: bool = False) -> list[bytes]:
         """What its JVMs have executed: those that ended since the last call, and the present one."""
@@ -385,6 +388,7 @@ class OwnedNode:
 
     def _on_exit(self, code: int) -> None:
         self._exit_code = code
+        self._report_mutant()
         if self._ending is None and self._around.supervision.is_lost:
             self._ending = "gone"
             self._around.recorder.record(events.NodeStopped("gone", code, 0, ""), self.name)

@@ -141,13 +141,6 @@ def test_execution_data_are_bytes_which_java_sends_as_numbers_with_a_sign(client
     assert client.executed_at(url(agent), 5) is None
 
 
-def test_a_property_of_the_jvm_is_read_by_its_name(client: JolokiaClient, agent: Agent) -> None:
-    """None where it has none."""
-    agent.body = json.dumps([{"status": 200, "value": {"kmigrate.planted": "A"}}]).encode()
-    assert client.property_at(url(agent), "kmigrate.planted", 5) == "A"
-    assert client.property_at(url(agent), "other", 5) is None
-
-
 def test_no_stack_traces_are_asked_for(client: JolokiaClient, agent: Agent) -> None:
     """Each is several kilobytes, at every sample, for an MBean that is not there."""
     client.read_many(url(agent), asked("a", "gone"), 5)

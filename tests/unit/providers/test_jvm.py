@@ -1,5 +1,8 @@
 """The command line of a node's JVM, and the files that it names."""
 
+import hashlib
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -74,3 +77,19 @@ def test_a_changed_class_goes_with_the_files_of_the_cluster_to_every_node_of_kaf
     assert (name, Path(place).read_bytes()) == ("org.acme.A$B", b"changed")
     assert Path(place).is_relative_to(tmp_path / "etc")
     assert not [word for word in zookeeper if "planter" in word]
+
+
+def test_a_node_of_another_release_has_no_mutant(tmp_path: Path) -> None:
+    """Its class is another one: the changed file of this release would only keep it from starting."""
+    mine, other, lacking = (tmp_path / f"{name}.jar" for name in ("mine", "other", "lacking"))
+    for jar, content in ((mine, {"org/acme/A.class": b"1"}), (other, {"org/acme/A.class": b"2"}), (lacking, {})):
+        with zipfile.ZipFile(jar, "w") as archive:
+            for name, each in content.items():
+                archive.writestr(name, each)
+    mutant = Mutant("m", "org.acme.A", tmp_path / "mutant.class", hashlib.sha256(b"1").hexdigest())
+    jvm = Jvm(Path("java"), Path("j"), Path("b"), None, tmp_path / "etc", planter=Path("p.jar"), mutant=mutant)
+    broker = topology().node("broker-0")
+    planted = {jar.stem: jvm.mutant_of(broker, Distribution("3.9.1", (lacking, jar), "d")) for jar in (mine, other)}
+    assert planted == {"mine": mutant, "other": None}
+    unsure = replace(jvm, mutant=replace(mutant, original=None))
+    assert unsure.mutant_of(broker, Distribution("3.9.1", (other,), "d")) is not None

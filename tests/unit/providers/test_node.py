@@ -14,7 +14,8 @@ import pytest
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, NodeDiedError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import EventKind, RuleOutcome
+from pytest_kmigrate.model.provider import Mutant
 from pytest_kmigrate.providers.owned import node as room
 from pytest_kmigrate.providers.owned.cluster import await_all_ready
 from pytest_kmigrate.providers.owned.jvm import Jvm
@@ -44,7 +45,7 @@ def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryR
     """A node whose process is ``pid``, and whose signals go to ``signal_sent``."""
     shape = topology()
     supervision = cast("Supervision", SimpleNamespace(signal=signal_sent, is_lost=False))
-    has = {"has_byteman": lambda _spec: False, "is_watched": lambda _spec: False, "mutant_of": lambda _spec: None}
+    has = {"has_byteman": lambda _spec: False, "is_watched": lambda _spec: False, "mutant_of": lambda _spec, _of: None}
     jvm = cast("Jvm", SimpleNamespace(**has))
     around = Surroundings(
         Addresses(shape, 7),
@@ -191,6 +192,28 @@ def test_a_thread_that_died_is_told_once(recorder: MemoryRecorder, tmp_path: Pat
         {"thread": "a", "said": "first"},
         {"thread": "b", "said": "second"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("log", "outcome"),
+    [
+        ("INFO starting\nkmigrate.planted: org.acme.A$B\n1 ERROR fatal fault\n", RuleOutcome.CARRIED_OUT),
+        ("kmigrate.planted: org.acme.A$BC\n", RuleOutcome.NOWHERE),
+        ("1 ERROR fatal fault\n", RuleOutcome.NOWHERE),
+    ],
+    ids=["loaded", "another class", "none"],
+)
+def test_a_node_that_dies_at_once_has_reported_its_mutant(
+    tmp_path: Path, recorder: MemoryRecorder, log: str, outcome: RuleOutcome
+) -> None:
+    """By its log: nothing could ask a process that has ended, and one that is asked to stop loads classes for that."""
+    node = node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path)
+    mutant = Mutant("m", "org.acme.A$B", tmp_path / "mutant.class")
+    cast("SimpleNamespace", node._around.jvm).mutant_of = lambda _spec, _of: mutant
+    node.log.write_text(log)
+    node._on_exit(1)
+    assert [event.kind for event in recorder.events] == [EventKind.RULES_TOLD, EventKind.NODE_DIED]
+    assert recorder.events[0].data == {"rules": {"m": outcome}}
 
 
 def test_a_node_finds_itself_alone_and_the_others_again(tmp_path: Path, recorder: MemoryRecorder) -> None:

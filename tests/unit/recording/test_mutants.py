@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.provider import Mutant
 from pytest_kmigrate.recording.mutants import CLASS_FILE, DESCRIPTION, read_mutant, write_mutant
 
 
@@ -13,7 +14,9 @@ def test_a_mutant_is_read_as_it_was_written(tmp_path: Path) -> None:
     (tmp_path / CLASS_FILE).write_bytes(b"\xca\xfe\xba\xbe...")
     write_mutant(tmp_path, {"id": "m", "class_name": "org.acme.A$B", "line": 3})
     mutant = read_mutant(tmp_path)
-    assert (mutant.id, mutant.class_name, mutant.file) == ("m", "org.acme.A$B", tmp_path / CLASS_FILE)
+    assert mutant == Mutant("m", "org.acme.A$B", tmp_path / CLASS_FILE)
+    write_mutant(tmp_path, {"id": "m", "class_name": "org.acme.A$B", "original": "c0ffee"})
+    assert read_mutant(tmp_path).original == "c0ffee"
 
 
 @pytest.mark.parametrize(

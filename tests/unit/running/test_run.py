@@ -1,11 +1,11 @@
 """A run from its header to its manifest, on clusters of the fake provider."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -22,18 +22,22 @@ from pytest_kmigrate.model.errors import (
     AwaitTimeoutError,
     ClusterError,
     EnvironmentLackError,
+    NodeDiedError,
     NotApplicableError,
     WrongUseError,
 )
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.events.evidence import RunEnded
 from pytest_kmigrate.model.history import RunHeader, Transaction
+from pytest_kmigrate.model.provider import Mutant
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.fake import FakeCluster, FakeNode, FakeProvider
 from pytest_kmigrate.providers.fake.provider import CAPABILITIES
+from pytest_kmigrate.recording.mutants import CLASS_FILE
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
-from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.run_folder import RunFolder, run_folders
 from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, open_run
 from pytest_kmigrate.running.checkpoints.checkpoint import Checkpoint, Content, Key
 from pytest_kmigrate.running.run import _finish
@@ -94,6 +98,41 @@ def test_a_start_condition_that_the_provider_cannot_make_is_not_applicable(tmp_p
         open_run(settings, FakeProvider(), SHAPE, claim, lambda _folder: None),
     ):
         pytest.fail("the test must not begin")
+
+
+class Planted(FakeProvider):
+    """Takes mutants, though its nodes run no code."""
+
+    def provision(
+        self, topology: Topology, recorder: Recorder, logs: Path, **_: Any
+    ) -> AbstractContextManager[FakeCluster]:
+        """Without what is planted."""
+        return super().provision(topology, recorder, logs)
+
+
+@pytest.mark.parametrize("is_planted", [True, False])
+@pytest.mark.parametrize("error", [NodeDiedError("controller-3000", 1, "no level"), KeyboardInterrupt()])
+def test_a_cluster_that_does_not_come_up_with_a_mutant_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, *, is_planted: bool
+) -> None:
+    """By what its nodes did until then; without one it is a matter of the machine, and no test has begun."""
+
+    def does_not_come_up(run: Run) -> None:
+        run.cluster.start_initial()
+        raise error
+
+    monkeypatch.setattr(Run, "begin", does_not_come_up)
+    (tmp_path / CLASS_FILE).write_bytes(b"changed")
+    mutant = Mutant("m", "org.acme.A", tmp_path / CLASS_FILE) if is_planted else None
+    settings = RunSettings(tmp_path / "runs", seed=7, mutant=mutant)
+    with (
+        pytest.raises(type(error)),
+        open_run(settings, Planted(), SHAPE, Claim("t.py::test_it"), lambda _folder: None),
+    ):
+        pytest.fail("the test must not begin")
+    (folder,) = run_folders(tmp_path / "runs")
+    assert folder.verdicts.is_file() is is_planted
+    assert [each.what.test for each in read_history(folder).of(RunEnded)] == [None]
 
 
 def test_nothing_is_left_of_a_run_unless_it_is_kept(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.distributions.java_tools.lines import CodeLine, InstructionProbes
 from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
 from pytest_kmigrate.model.errors import WrongUseError
@@ -23,6 +24,7 @@ from pytest_kmigrate.reports.generated.score import Sample
 from pytest_kmigrate.reports.generated.trials import Trial, fate_of
 
 SLOW, FAST, RED = (f"pytest_kmigrate.suites.kip_866.test_a::test_{name}" for name in ("slow", "fast", "red"))
+KAFKA = Distribution("3.9.1", (), "digest")
 A, B, REFUSED, NEVER = (GeneratedMutant("org.acme.A", n, "poll()V", n, "M", "x|y", n) for n in range(4))
 
 
@@ -134,7 +136,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sample:
     places = {("org.acme.A", "1f"): frozenset({0, 1, 2})}
     coverage = Coverage({FAST: places, SLOW: places}, {FAST: 1.0, SLOW: 2.0})
     made = Sample("kip-866", "3.9.1", tmp_path, 4, 1, coverage)
-    monkeypatch.setitem(vars(made), "distribution", None)
+    monkeypatch.setitem(vars(made), "distribution", KAFKA)
     monkeypatch.setattr(score, "generated_mutants", lambda *_: [A, B, REFUSED, NEVER])
     monkeypatch.setattr(score, "drawn", lambda mutants, _count, _seed: mutants)
     answer: Callable[[object, GeneratedMutant, Path, object], str] = lambda _, mutant, *__: (  # noqa: E731
@@ -165,7 +167,7 @@ def test_a_sample_goes_on_where_it_was(sample: Sample, tried: list[tuple[str, st
     assert not sample.carry_out({}, within_s=0)
     assert tried == [(A.id, FAST)]
     again = Sample(sample.profile, sample.kafka, sample.runs, sample.count, sample.seed, sample.coverage)
-    vars(again)["distribution"] = None
+    vars(again)["distribution"] = KAFKA
     assert again.carry_out({})
     assert tried == [(A.id, FAST), (B.id, FAST), (B.id, SLOW)]
     assert again.carry_out({})
@@ -284,7 +286,7 @@ def test_a_file_that_is_none_of_ours_is_wrong_use(
     with (sample.runs / name).open("a") as file:
         file.write(line)
     again = Sample(sample.profile, sample.kafka, sample.runs, sample.count, sample.seed, sample.coverage)
-    vars(again)["distribution"] = None
+    vars(again)["distribution"] = KAFKA
     with pytest.raises(WrongUseError, match=rf"{name}:\d+: expected an object with .*, got "):
         again.carry_out({})
 

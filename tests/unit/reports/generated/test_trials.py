@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.checkers.run.runs import no_unexpected_death
 from pytest_kmigrate.checkers.run.steps import steps_completed
 from pytest_kmigrate.model.event import Event, EventKind, RuleOutcome
 from pytest_kmigrate.model.mutants import Fate
@@ -16,6 +17,9 @@ ELSEWHERE = Event(1, 1, EventKind.RULES_TOLD, "broker-0", {"rules": {"m": RuleOu
 ASKED = Event(2, 2, EventKind.CHECKS, None, {})
 ALL = [LOADED, ELSEWHERE, ASKED]
 FAILED, PASSED = (Event(3, 3, EventKind.RUN_ENDED, None, {"test": each}) for each in ("failed", "known-bug"))
+
+
+UP_ONLY = Event(9, 9, EventKind.RUN_ENDED, None, {"seals": {}})
 
 
 def verdict(
@@ -64,6 +68,13 @@ GREEN = verdict("K1", outcome="CONFORMS")
         ([verdict("K1")], [ELSEWHERE, ASKED], Fate.NOT_LOADED),
         ([verdict("K1")], [ASKED], Fate.NOT_LOADED),
         ([], ALL, Fate.NOT_JUDGED),
+        ([verdict(check=no_unexpected_death.name)], [*ALL, DIED], Fate.KILLED),
+        ([verdict(check=no_unexpected_death.name, known_bugs=["KAFKA-1"])], [*ALL, DIED], Fate.EXCUSED),
+        ([verdict(check=no_unexpected_death.name)], ALL, Fate.WEAK),
+        ([GREEN], [LOADED, UP_ONLY], Fate.NOT_JUDGED),
+        ([GREEN, verdict("K1", check=steps_completed.name)], [LOADED, UP_ONLY], Fate.NOT_JUDGED),
+        ([GREEN, verdict("K1")], [LOADED, UP_ONLY], Fate.KILLED),
+        ([verdict(check=no_unexpected_death.name)], [LOADED, DIED, UP_ONLY], Fate.KILLED),
     ],
     ids=[
         "green",
@@ -85,6 +96,13 @@ GREEN = verdict("K1", outcome="CONFORMS")
         "elsewhere",
         "silent",
         "no",
+        "a death",
+        "a death that is known",
+        "a stop that took too long",
+        "a cluster that did not come up",
+        "a step on the way up",
+        "one that violates",
+        "one whose node died",
     ],
 )
 def test_only_a_violated_requirement_notices(verdicts: list[dict[str, Any]], events: list[Event], fate: Fate) -> None:
