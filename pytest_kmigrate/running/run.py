@@ -306,7 +306,7 @@ def _judged_with_a_mutant(run: Run, header: RunHeader) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if header.circumstances.mutant is not None:
+        if header.has_mutant:
             with suppress(KmigrateError, OSError):  # which would hide what it is that does not come up
                 run.verify(None, reads_back=False)
         raise
