@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
+from pytest_kmigrate.documents.kip_866.checks.leading import UNSEEN_NS, is_of_a_migration, leading
 from pytest_kmigrate.documents.kip_866.checks.log_images import log_images
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
-from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
 from pytest_kmigrate.documents.kip_866.checks.registration.records import (
     MIGRATING,
     REGISTER,
@@ -28,8 +27,6 @@ _REGISTERED_NS = 30_000_000_000
 """By then a broker in migration mode that is ready has registered with the controllers."""
 _UNFENCED = -1
 """What a change of a registration has as ``fenced`` if the broker is unfenced by it."""
-_UNSEEN_NS = 3_000_000_000
-"""A leader that was not seen for so long may have been restarted meanwhile, and brokers have to find it anew."""
 
 
 @checker("K866-PRE-allow-raft-reg-heartbeat", in_every_run=always, needs=[Capability.METRICS, Capability.METADATA_LOG])
@@ -41,8 +38,8 @@ def brokers_register_before_the_takeover(history: History) -> Verdict:
     broker was ready and that controller was first seen to lead, under no fault; as by an image of the log that was
     read then. Brokers know nothing of a quorum that has no migration enabled.
     """
-    leading = [each for each in _leading(history) if phase_at(history, each[0].at_ns) == Phase.PREPARING.name]
-    preparing = [each for each in leading if _migrates(history, each[0])]
+    led = [each for each in leading(history) if phase_at(history, each[0].at_ns) == Phase.PREPARING.name]
+    preparing = [each for each in led if is_of_a_migration(history, each[0])]
     found = [*_not_counted(history, preparing), *_not_recorded(history, preparing)]
     if found:
         return violates(Kind.LIVENESS, found)
@@ -70,7 +67,7 @@ def _not_recorded(history: History, preparing: Sequence[tuple[Sample, int]]) -> 
     """What images of the log leave out that were read soon after a leader was seen."""
     for log in log_images(history):
         if phase_at(history, log.began_ns) == Phase.PREPARING.name:
-            before = [each for each in preparing if 0 <= log.began_ns - each[0].at_ns <= _UNSEEN_NS]
+            before = [each for each in preparing if 0 <= log.began_ns - each[0].at_ns <= UNSEEN_NS]
             if before and log.migrating_brokers < _known(history, log.began_ns, before[-1][1]):
                 observed = f"{log.migrating_brokers} are in the metadata log"
                 yield _violation(history, log.began_ns, before[-1][1], observed, log.file)
@@ -91,30 +88,8 @@ def _heard_until(log: LogRecords, offset: int | None) -> set[int]:
     }
 
 
-def _of_active(history: History) -> list[Sample]:
-    by_role = roles(history)
-    reported = [each for each in history.samples if by_role.get(each.node) == "controller"]
-    return [each for each in reported if each.values.get("ActiveControllerCount") == 1]
-
-
-def _leading(history: History) -> Iterator[tuple[Sample, int]]:
-    """The samples of active controllers, each with the time since when that one has been seen to lead."""
-    last: Sample | None = None
-    since_ns = 0
-    for each in _of_active(history):
-        if last is None or each.node != last.node or each.at_ns - last.at_ns > _UNSEEN_NS:
-            since_ns = each.at_ns
-        last = each
-        yield each, since_ns
-
-
 def _counted(sample: Sample) -> float:
     return sample.values.get(_METRIC) or 0
-
-
-def _migrates(history: History, sample: Sample) -> bool:
-    start = start_at(history, sample.node, sample.at_ns)
-    return start is None or start.is_migrating
 
 
 def _known(history: History, at_ns: int, leads_since_ns: int) -> int:
