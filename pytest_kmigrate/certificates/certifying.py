@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_kmigrate.certificates.bundle import WITHHELD, Packed, pack
 from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.envelope import sealed
-from pytest_kmigrate.certificates.evidence_of_runs import complete_runs, session_files
+from pytest_kmigrate.certificates.evidence_of_runs import RAN_A_MUTANT, complete_runs, session_files
 from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS
 from pytest_kmigrate.certificates.judging_again import Progress, differing
 from pytest_kmigrate.certificates.keys import SigningKey, fingerprint
@@ -140,6 +140,10 @@ def _sentences(claims: Claims) -> Iterator[str]:
     yield f"Of {core.required} requirements of the level MUST: {_words(core)}."
     yield f"Of {extended.required} others: {_words(extended)}."
     yield f"{sum(run.counts for run in claims.runs)} of {len(claims.runs)} runs count."
+    if undecided := sum(run.counts and run.outcome == "INCONCLUSIVE" for run in claims.runs):
+        yield f"Counted runs that are inconclusive, such as by trouble of the machine or the harness: {undecided}."
+    if mutants := sum(run.reason == RAN_A_MUTANT for run in claims.runs):
+        yield f"Runs of mutants of Kafka, whose violations do not count: {mutants}."
     if cut := sum(len(each.interrupted) for each in claims.sessions):
         yield f"Noted runs that were interrupted, so that their outcomes are unknown: {cut}."
     if claims.missing:

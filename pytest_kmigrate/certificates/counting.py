@@ -162,8 +162,7 @@ def _inapplicable(profile: str, sources: Sequence[str], evidence: Evidence) -> s
     if tests and not fit:
         spans = sorted({each.releases for each in tests})
         return f"its tests are about Kafka {', '.join(spans)}, and this is {evidence.kafka}"
-    offers = {run.offered for run in evidence.runs}
-    lacking = [sorted(min((test.needs - each for each in offers), key=len, default=())) for test in fit]
+    lacking = [min((sorted(test.needs - each) for each in evidence.offers), key=len) for test in fit]
     if not fit or not all(lacking):
         return ""
     return not_offered(fit[0].test, lacking[0])

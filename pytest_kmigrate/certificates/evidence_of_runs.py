@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from pytest_kmigrate.certificates.statement import ContainerImage
+from pytest_kmigrate.checkers.run.mutants import became_of_rules
 from pytest_kmigrate.distributions.distribution import image_and_adapter
 from pytest_kmigrate.distributions.releases import known_releases, locked_release
 from pytest_kmigrate.documents import document
@@ -18,11 +19,12 @@ from pytest_kmigrate.judging.coherence.header import name_under_test
 from pytest_kmigrate.judging.judge import outcome_of
 from pytest_kmigrate.judging.other_documents import evidence_in
 from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
+from pytest_kmigrate.judging.planning.conditions import other_instruments
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.judging.planning.planned import departures
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind, only
+from pytest_kmigrate.model.event import Event, RuleOutcome, only
 from pytest_kmigrate.model.events.evidence import RaftLogRead
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
@@ -42,6 +44,9 @@ _MOST_SHARED = 0.5
 _FEWEST = 3
 """Of fewer numbers nothing is concluded."""
 _SESSION = re.compile(rb'"session": (-?\d+)')
+RAN_A_MUTANT = "it ran a mutant of Kafka"
+"""Why such a run does not count."""
+_SESSIONS_OF_ZOOKEEPER = "its ZooKeeper had the same sessions"
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
 
@@ -95,9 +100,13 @@ class Evidence:
 
     def possible(self, profile: str) -> list[PlannedTest]:
         """The tests of the plan that this Kafka can run with what one of the providers offers."""
-        offers = {run.offered for run in self.runs}
         tests = [test for test in plan(profile).tests.values() if test.runs_on(self.kafka)]
-        return [test for test in tests if any(test.needs <= offered for offered in offers)]
+        return [test for test in tests if any(test.needs <= offered for offered in self.offers)]
+
+    @property
+    def offers(self) -> set[frozenset[str]]:
+        """What the providers of runs that count offer; everything where none counts, as such runs excuse no test."""
+        return {run.offered for run in self.runs if not run.departs} or {frozenset[str](Capability)}
 
 
 def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
@@ -112,7 +121,7 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
         got = ", ".join(sorted({own for own, _ in by_profile}))
         raise WrongUseError(f"{root}: expected runs of {profile}, got runs of {got} only: name another by --profile")
     sessions = [each for file in session_files(root) for each in recorded_sessions(file.read_bytes(), str(file))]
-    noted = {run.run_id: run for each in sessions for run in each.runs}
+    noted = _noted_once(root, sessions)
     runs = [_read(folder, profile, noted) for folder in folders]
     digest = _software(root, runs, kafka)
     counted = tuple(_without_repetitions(_of_software(runs, digest)))
@@ -135,7 +144,19 @@ def complete_runs(root: Path) -> list[RunFolder]:
 
 def session_files(root: Path) -> list[Path]:
     """The files of sessions below a folder."""
-    return sorted(root.rglob(SESSIONS))
+    return sorted(file for file in root.rglob(SESSIONS) if file.is_file())
+
+
+def _noted_once(root: Path, sessions: Sequence[RecordedSession]) -> dict[str, RecordedRun]:
+    """What sessions have of each run; RunFolderError where two files have one: another would replace its manifest."""
+    noted: dict[str, RecordedRun] = {}
+    for run in (run for each in sessions for run in each.runs):
+        if run.run_id in noted:
+            raise RunFolderError(
+                f"{root}: expected one file {SESSIONS} to have noted {run.run_id}, got two: take away the copy"
+            )
+        noted[run.run_id] = run
+    return noted
 
 
 def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> RunEvidence:
@@ -163,21 +184,19 @@ def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> 
 def _facts(folder: RunFolder, header: RunHeader, events: Sequence[Event]) -> dict[str, frozenset[int]]:
     """Times, and what Kafka drew or computed by itself: a copy whose times were all moved has these all the same.
 
-    What was there before the run is that of others, too; runs of one scene share their sessions.
+    What was there before the run is that of others, too.
     """
     moments = frozenset(each.at_ns for each in events)
     read = [each.what.batches for each in only(events, RaftLogRead)]
     batches = {(crc, last) for log in read for _, last, _, crc, *_ in log if crc is not None and last is not None}
-    transactions = (
-        folder.transactions.read_bytes() if folder.transactions.is_file() and not header.circumstances.scene else b""
-    )
+    transactions = folder.transactions.read_bytes() if folder.transactions.is_file() else b""
     return {
         "its events have the same times": moments,
         "its events are as far apart": _gaps(moments),
         "its metadata log has the same batches": frozenset(
             crc for crc, last in batches if last > header.inherited_offset
         ),
-        "its ZooKeeper had the same sessions": frozenset(map(int, _SESSION.findall(transactions))),
+        _SESSIONS_OF_ZOOKEEPER: frozenset(map(int, _SESSION.findall(transactions))),
     }
 
 
@@ -298,19 +317,30 @@ def _of_software(runs: Sequence[RunEvidence], digest: str) -> Iterator[RunEviden
         if not run.header.has_mutant:
             yield run
             continue
-        # Nodes report what was planted in them: without a report the words of the header excuse nothing.
-        ran_one = any(each.kind is EventKind.RULES_TOLD for each in read_events(run.folder))
-        finding = "" if ran_one else f"{run.header.run_id} is called a mutant, and no node reported of a rule"
-        yield replace(run, departs="it ran a mutant of Kafka", is_void=ran_one, finding=finding)
+        # Nodes report what was planted in them: without a report, or a command that asks for it, the words of the
+        # header excuse nothing. A rule that was never carried out changed nothing.
+        became = became_of_rules(read_events(run.folder))
+        unreported = [] if became else ["no node reported of a rule"]
+        unlike = "; ".join([*unreported, *map(str, other_instruments(run.header))])
+        finding = f"{run.header.run_id} is called a mutant, and {unlike}" if unlike else ""
+        ran_one = not unlike and RuleOutcome.CARRIED_OUT in became.values()
+        yield replace(run, departs=RAN_A_MUTANT, is_void=ran_one, finding=finding)
 
 
 def _without_repetitions(runs: Iterator[RunEvidence]) -> Iterator[RunEvidence]:
     """A run that shares evidence with an earlier one is a copy, or was made of it; what it violates stands."""
     owner: dict[str, str] = {}
     owners: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    headers: dict[str, RunHeader] = {}
     for run in runs:
         shared = sorted((name, owner[digest]) for digest, name in run.streams.items() if digest in owner)
-        alike = [(first, what) for what, facts in run.facts.items() if (first := _mostly_of(facts, owners[what]))]
+        alike = [
+            (first, what)
+            for what, facts in run.facts.items()
+            if (first := _mostly_of(facts, owners[what]))
+            and not (what == _SESSIONS_OF_ZOOKEEPER and _are_of_one_scene(headers[first], run.header))
+        ]
+        headers[run.header.run_id] = run.header
         if shared or alike:
             first = shared[0][1] if shared else alike[0][0]
             what = ", ".join(name for name, _ in shared[:3]) or alike[0][1]
@@ -322,6 +352,14 @@ def _without_repetitions(runs: Iterator[RunEvidence]) -> Iterator[RunEvidence]:
         for what, facts in run.facts.items():
             owners[what] |= dict.fromkeys(facts, run.header.run_id)
         yield run
+
+
+def _are_of_one_scene(first: RunHeader, later: RunHeader) -> bool:
+    """Whether a run may have been on the cluster of an earlier one: tests of one file, in one session, by one seed."""
+    one, other = (
+        (header.circumstances.session, header.seed, header.test_id.partition("::")[0]) for header in (first, later)
+    )
+    return later.circumstances.scene is not None and one == other
 
 
 def _gaps(moments: frozenset[int]) -> frozenset[int]:

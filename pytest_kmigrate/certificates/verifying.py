@@ -2,6 +2,7 @@
 
 import secrets
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -143,6 +144,11 @@ def _signer(file: Path, predicate: Predicate, key: str | None) -> list[str]:
     issuers = [fingerprint(bytes.fromhex(each.ed25519)) for each in predicate.signers if each.role == "issuer"]
     if len(issuers) != 1:
         raise CertificateError(f"{file}: signers: expected one issuer, got {len(issuers)}")
+    if twice := [each for each, times in Counter(each.ed25519 for each in predicate.signers).items() if times > 1]:
+        raise CertificateError(
+            f"{file}: signers: expected witnesses that are other parties, each once, got "
+            f"sha256:{fingerprint(bytes.fromhex(twice[0]))} twice: nobody else has signed"
+        )
     if key is None:
         return [f"the signer is unknown: compare sha256:{issuers[0]} with the vendor's, and give it by --key"]
     if key != issuers[0]:

@@ -8,6 +8,7 @@ from functools import cache
 from pytest_kmigrate.distributions.releases import SHAPE, known_releases
 from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.judging.coherence.header import name_under_test
+from pytest_kmigrate.judging.planning.conditions import other_conditions
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan, with_suites
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, is_a, only
@@ -31,6 +32,7 @@ def departures(header: RunHeader, events: Sequence[Event], planned: PlannedTest)
             f"the plan has the requirements {', '.join(planned.requirements)}", f"the run claims {claimed}"
         )
     yield from another_topology(header, planned)
+    yield from other_conditions(header, events, planned)
     yield from left_undone(events, planned)
 
 

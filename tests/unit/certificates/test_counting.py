@@ -91,13 +91,14 @@ def test_what_no_provider_of_the_evidence_offers_is_not_applicable(
     begin_session(runs, Session("s1", "", [PLANNED["test"]]))
     for seed in (1, 2, 3):
         header = header_of(seed)
-        make_run(runs, replace(header, extra={**header.extra, "capabilities": offered}))
+        in_images = {"capabilities": offered, "images": {"3.6.0": f"sha256:{'ab' * 32}"}}
+        make_run(runs, replace(header, provider="docker", extra={**header.extra, **in_images}))
     claims = claims_of(runs, "kip-866")
     (row,) = [each for each in claims.rows if each.id == LINKED]
     assert (row.strict, row.apache) == (outcome, outcome)
     assert ("needs what this provider does not offer: links" in row.reason) == (outcome == "NOT_APPLICABLE")
     (offer,) = claims.offers
-    assert (offer.provider, frozenset(offer.offered), offer.runs) == ("process", with_implied(offered), 3)
+    assert (offer.provider, frozenset(offer.offered), offer.runs) == ("docker", with_implied(offered), 3)
     assert len(offer.offered) + len(offer.lacking) == len(Capability)
 
 
