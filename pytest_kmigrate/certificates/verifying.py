@@ -147,7 +147,7 @@ def _signer(file: Path, predicate: Predicate, key: str | None) -> list[str]:
     if twice := [each for each, times in Counter(each.ed25519 for each in predicate.signers).items() if times > 1]:
         raise CertificateError(
             f"{file}: signers: expected witnesses that are other parties, each once, got "
-            f"sha256:{fingerprint(bytes.fromhex(twice[0]))} twice: nobody else has signed"
+            f"sha256:{fingerprint(bytes.fromhex(twice[0]))} twice: give the key of another party"
         )
     if key is None:
         return [f"the signer is unknown: compare sha256:{issuers[0]} with the vendor's, and give it by --key"]
