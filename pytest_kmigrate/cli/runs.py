@@ -82,10 +82,13 @@ def judge(
     """Judge a recorded run again from its evidence, without a cluster; nothing in the folder is changed."""
     from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.judging.rejudge import judge_again
+    from pytest_kmigrate.recording.reading import torn_streams
+    from pytest_kmigrate.recording.run_folder import RunFolder
 
     judged = [judge_again(run, each) for each in dict.fromkeys(profile)] if profile else [judge_again(run)]
     if not judged[0].is_complete:
-        notify(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left")
+        torn = "".join(f"; the last line of {each} is torn and left out" for each in torn_streams(RunFolder(run)))
+        notify(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left{torn}")
     elif not judged[0].is_sealed:
         notify(f"{run}: no seals, as in folders of version 0.1: lines that were taken out may go unnoticed")
     for each in judged:

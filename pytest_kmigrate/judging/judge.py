@@ -13,6 +13,7 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
 from pytest_kmigrate.judging.explaining import explained
+from pytest_kmigrate.judging.interrupted import without_its_tail
 from pytest_kmigrate.judging.speaking import (
     declared,
     inapplicable,
@@ -199,23 +200,26 @@ AT_THE_END: Sequence[Step] = (of_an_operator, of_an_early_end)
 """Those of judging a run by its own document."""
 
 
-def read_to_judge(folder: RunFolder) -> History:
-    """Read a run folder, with what its document says of nodes that end themselves by design."""
-    history = read_history(folder)
+def read_to_judge(folder: RunFolder, *, is_live: bool = False) -> History:
+    """Read a run folder, with what its document says of nodes that end themselves by design.
+
+    ``is_live``: the run goes on, so that it has no end yet.
+    """
+    history = read_history(folder) if is_live else without_its_tail(folder, read_history(folder))
     by_design = document(history.header.profile).dies_by_design
     return replace(history, dies_by_design=by_design) if by_design else history
 
 
 def judge_folder(folder: RunFolder) -> Judgement:
-    """Judge a run folder, which is read once, and (re)write its ``verdicts.jsonl``."""
-    judgement = judged_folder(StillFolder(folder.path))
+    """Judge the folder of a live run, which is read once, and write its ``verdicts.jsonl``."""
+    judgement = judged_folder(StillFolder(folder.path), is_live=True)
     write_verdicts(folder, judgement.verdicts)
     return judgement
 
 
-def judged_folder(folder: RunFolder) -> Judgement:
+def judged_folder(folder: RunFolder, *, is_live: bool = False) -> Judgement:
     """Judge a run folder without writing; nothing conforms by evidence that does not fit together."""
-    history = read_to_judge(folder)
+    history = read_to_judge(folder, is_live=is_live)
     return Judgement(history.header, fitted(judged(history), disagreements(folder, history)))
 
 

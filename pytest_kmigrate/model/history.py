@@ -8,6 +8,7 @@ from typing import Any, overload
 from pytest_kmigrate.model.capabilities import with_implied
 from pytest_kmigrate.model.circumstances import Circumstances, circumstances_in
 from pytest_kmigrate.model.event import A, B, C, Event, EventData, EventKind, Recorded, is_a
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.steps import StateChanged
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.keeping import kept
@@ -235,6 +236,8 @@ class History:
     """What ZooKeeper logged since the run began, by zxid, without what the harness itself wrote."""
     logs: Mapping[str, str] = field(default_factory=dict)
     """What each node logged in all its lives, by its name; read from the folder when it is looked up."""
+    death: Recorded[HarnessTrouble] | None = None
+    """From when on evidence may be missing, as the harness died before the run had its end; None if it did not."""
     dies_by_design: Sequence[str] = ()
     """What a node says last that ends itself as the run's document means it to; ``Document`` has it."""
 

@@ -104,6 +104,18 @@ def read_events(folder: RunFolder) -> tuple[Event, ...]:
     return tuple(_made_lines(_event, folder.history))
 
 
+def torn_streams(folder: RunFolder) -> list[str]:
+    """The streams of a run whose last line was cut as it was written, and is left out."""
+    streams = (folder.history, folder.metrics, folder.znodes, folder.client_metadata, folder.transactions)
+    return [str(file.relative_to(folder.path)) for file in streams if file.is_file() and _is_torn(file)]
+
+
+def _is_torn(file: Path) -> bool:
+    with file.open("rb") as stream:
+        stream.seek(max(file.stat().st_size - 1, 0))
+        return stream.read() not in (b"", b"\n")
+
+
 def _images(folder: RunFolder) -> list[Path]:
     images = sorted(folder.image("x").parent.glob("*.json"))
     for image in images:

@@ -30,6 +30,8 @@ class Doubt:
     event: Event
     of: Cause | None = None
     """What it comes of, where a check judges the same."""
+    is_without_end: bool = False
+    """Whether the harness died, so that no evidence of the end of the run was recorded."""
 
 
 def doubts(history: History) -> list[Doubt]:
@@ -51,7 +53,7 @@ def not_blamed(verdict: Verdict, lacking: Doubt, still: Collection[str] = ()) ->
     seen before that moment and the whole run shows it, too. ``still``: what the same check observes in the whole run.
     Otherwise a check has looked in the midst, at how things are at the end, or has missed what was recorded later.
     """
-    is_cut = lacking.kind is Kind.HARNESS and not _stands(verdict, lacking.event.at_ns, still)
+    is_cut = lacking.kind is Kind.HARNESS and not _stands(verdict, lacking, still)
     verdict = verdict.about_each(_not_blamed(each, lacking, is_cut=is_cut) for each in verdict.about)
     if verdict.outcome is not Outcome.VIOLATES or not (is_cut or verdict.kind is Kind.LIVENESS):
         return verdict
@@ -67,8 +69,11 @@ def _not_blamed(about: About, lacking: Doubt, *, is_cut: bool) -> About:
     )
 
 
-def _stands(verdict: Verdict, end_ns: int, still: Collection[str]) -> bool:
-    before = [each for each in verdict.every or verdict.violations if each.at_ns is None or each.at_ns < end_ns]
+def _stands(verdict: Verdict, lacking: Doubt, still: Collection[str]) -> bool:
+    """Of what has no moment, a run whose end is missing shows nothing."""
+    at_any_time, end_ns = not lacking.is_without_end, lacking.event.at_ns
+    found = verdict.every or verdict.violations
+    before = [each for each in found if (at_any_time if each.at_ns is None else each.at_ns < end_ns)]
     return any(each.observed in still for each in before)
 
 
@@ -76,7 +81,7 @@ def spared(history: History) -> Doubt | None:
     """What this run lacked of machine or harness, so that no liveness can be judged; None if it lacked nothing."""
     loss = loss_of(history)
     if loss is not None:
-        return Doubt(Kind.HARNESS, _trouble(loss), loss)
+        return Doubt(Kind.HARNESS, _trouble(loss), loss, is_without_end=loss is history.death)
     return next(iter(machine_troubles(history)), None)
 
 

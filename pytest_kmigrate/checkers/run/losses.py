@@ -16,9 +16,10 @@ _ASKED = (EventKind.CHECKS, EventKind.NOT_OFFERED, EventKind.RUN_ENDED)
 
 
 def loss_of(history: History) -> Recorded[HarnessTrouble] | None:
-    """Return the first event by which a part of the harness was gone; None if all parts lasted."""
-    lost = (event for event in history.of(HarnessTrouble) if event.what.lost)
-    return next(lost, None)
+    """Return the first event by which a part of the harness was gone, or all of it; None if all parts lasted."""
+    lost = [event for event in history.of(HarnessTrouble) if event.what.lost]
+    lost += [history.death] if history.death else []
+    return min(lost, key=lambda event: event.at_ns, default=None)
 
 
 @kept
@@ -48,7 +49,8 @@ def until_loss(history: History) -> History:
 def _until(events: Sequence[Event], loss: Event) -> list[Event]:
     before = [event for event in events if event.seq <= loss.seq]
     asked = [event for event in events if event.seq > loss.seq and event.kind in _ASKED]
-    return [*before, *(replace(event, at_ns=loss.at_ns) for event in asked)]
+    noted = [] if loss in before else [loss]
+    return [*before, *noted, *(replace(event, at_ns=loss.at_ns) for event in asked)]
 
 
 def _operations_until(operations: Operations, at_ns: int) -> Operations:
