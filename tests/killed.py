@@ -2,10 +2,10 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -33,42 +33,54 @@ def killed(run: RunFolder, to: Path, random: Random) -> Death:
     """Copy what a run would have left had its harness died; a file is what was flushed of it, or what a disk kept."""
     lines = run.history.read_bytes().splitlines(keepends=True)
     events = [json.loads(line) for line in lines]
-    late = next((number for number, each in enumerate(events) if each["kind"] == EventKind.CHECKS), len(events) - 2)
-    last = random.choice([random.randrange(len(events)), random.randrange(max(late - 2, 0), len(events))])
-    until_ns = events[last + 1]["at_ns"] if last + 1 < len(events) else events[last]["at_ns"]
-    death = Death(last, random.randint(events[last]["at_ns"], until_ns), random.random() < 0.5)
-    copy = RunFolder(to)
+    death = _death(events, random)
+    before, copy = events[: death.last + 1], RunFolder(to)
     to.mkdir(parents=True)
     shutil.copyfile(run.header, copy.header)
-    cut = random.randrange(len(lines[last + 1])) if death.is_of_machine and last + 1 < len(lines) else 0
-    copy.history.write_bytes(b"".join(lines[: last + 1]) + (lines[last + 1][:cut] if cut else b""))
-    for of, file in ((run.metrics, copy.metrics), (run.znodes, copy.znodes), (run.client_metadata, copy.client_metadata)):
-        if of.exists():
-            file.parent.mkdir()
-            file.write_bytes(b"".join(_lines_until(of, death, random)))
+    following = lines[death.last + 1] if death.is_of_machine and death.last + 1 < len(lines) else b""
+    torn = following[: random.randrange(len(following))] if following else b""
+    copy.history.write_bytes(b"".join(lines[: death.last + 1]) + torn)
+    for stream in ("metrics", "znodes", "client_metadata"):
+        _lines_of(getattr(run, stream), getattr(copy, stream), death, random)
     _operations(run, copy, death, random)
-    recorded = [each["kind"] for each in events[: last + 1]]
-    for each in events[: last + 1]:
-        if each["kind"] == EventKind.SNAPSHOT:
-            copy.image("x").parent.mkdir(exist_ok=True)
-            shutil.copyfile(run.path / each["data"]["file"], to / each["data"]["file"])
-    if run.transactions.exists() and recorded[-1] != EventKind.CHECKS and EventKind.CHECKS in recorded:
-        copy.transactions.parent.mkdir()
-        shutil.copyfile(run.transactions, copy.transactions)
-    for node, size in events[last]["log_bytes"].items():
+    _whole_files(run, copy, before)
+    for node, size in before[-1]["log_bytes"].items():
         copy.log_folder(node).mkdir(parents=True)
         copy.log(node).write_bytes(run.log(node).read_bytes()[:size])
     return death
 
 
-def _lines_until(file: Path, death: Death, random: Random) -> Iterator[bytes]:
+def _death(events: list[dict[str, Any]], random: Random) -> Death:
+    """At any moment, as often in the last part, when the test has said what is to be judged."""
+    late = next((number for number, each in enumerate(events) if each["kind"] == EventKind.CHECKS), len(events) - 2)
+    last = random.choice([random.randrange(len(events)), random.randrange(max(late - 2, 0), len(events))])
+    until_ns = events[min(last + 1, len(events) - 1)]["at_ns"]
+    return Death(last, random.randint(events[last]["at_ns"], until_ns), random.random() < 0.5)
+
+
+def _whole_files(run: RunFolder, copy: RunFolder, before: list[dict[str, Any]]) -> None:
+    """The images that were noted, and what ZooKeeper logged, which is written when the checks were noted."""
+    files = [run.path / each["data"]["file"] for each in before if each["kind"] == EventKind.SNAPSHOT]
+    kinds = [each["kind"] for each in before]
+    if run.transactions.exists() and kinds[-1] != EventKind.CHECKS and EventKind.CHECKS in kinds:
+        files.append(run.transactions)
+    for file in files:
+        copied = copy.path / file.relative_to(run.path)
+        copied.parent.mkdir(exist_ok=True)
+        shutil.copyfile(file, copied)
+
+
+def _lines_of(file: Path, copied: Path, death: Death, random: Random) -> None:
     """The lines of before the death; a machine that died with it has lost some, and the last is torn."""
+    if not file.exists():
+        return
     lines = [line for line in file.read_bytes().splitlines(keepends=True) if json.loads(line)["at_ns"] <= death.at_ns]
     if death.is_of_machine and lines:
         lost = random.randint(1, _LOST_LINES)
         torn = lines[-lost:][:1]
         lines = lines[:-lost] + [each[: random.randrange(len(each))] for each in torn]
-    return iter(lines)
+    copied.parent.mkdir()
+    copied.write_bytes(b"".join(lines))
 
 
 def _operations(run: RunFolder, copy: RunFolder, death: Death, random: Random) -> None:
