@@ -32,6 +32,7 @@ def _death(folder: RunFolder, history: History) -> Recorded[HarnessTrouble]:
     at_ns = max(min(ends, default=0) - TAIL_S * 10**9, 0)
     before = [each.seq for each in history.events if each.at_ns <= at_ns]
     torn = torn_streams(folder)
-    error = f"it died before the run had its end, so the last {TAIL_S} s of the evidence may be missing"
-    trouble = HarnessTrouble("the harness", f"{error}; the last line of {', '.join(torn)} is torn" if torn else error)
+    lacking = f"the last {TAIL_S} s of its evidence may be missing"
+    error = f"{lacking}; the last line of {', '.join(torn)} is torn" if torn else lacking
+    trouble = HarnessTrouble("the run was interrupted", error)
     return trouble.event(max(before, default=0), at_ns, None)

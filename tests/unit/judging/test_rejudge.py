@@ -70,8 +70,8 @@ def test_an_interrupted_run_never_conforms(tmp_path: Path) -> None:
     again = judge_again(run.cut_off().path)
     assert {verdict.outcome for verdict in again.verdicts} <= {Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE}
     reported = (
-        "the harness: it died before the run had its end, so the last 30 s of the evidence may be missing; the last "
-        "line of history.jsonl is torn - so it proves nothing that none of 1 node died unasked"
+        "the harness had trouble: the run was interrupted (the last 30 s of its evidence may be missing; the last line "
+        "of history.jsonl is torn) - so it proves nothing that none of 1 node died unasked"
     )
     assert any(verdict.summary.startswith(reported) for verdict in again.verdicts)
     assert again.outcome is Outcome.INCONCLUSIVE
