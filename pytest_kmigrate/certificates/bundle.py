@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import stat
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -119,12 +120,17 @@ def _must_be_plain(file: Path, members: Iterable[zipfile.ZipInfo]) -> None:
             raise CertificateError(
                 f"{file}: expected plain files in the archive, got {each.filename!r}; do not unpack it"
             )
-        if each.filename in seen:
+        if (name := _folded(each.filename)) in seen:
             raise CertificateError(f"{file}: expected each file once, got {each.filename!r} twice; do not trust it")
-        seen.add(each.filename)
+        seen.add(name)
         size += each.file_size
         if each.file_size > _MOST_BYTES_OF_A_FILE or size > _MOST_BYTES:
             raise CertificateError(f"{file}: expected evidence, got {size} bytes or more in it; do not unpack it")
+
+
+def _folded(name: str) -> str:
+    """The name as file systems compare it that know neither capitals nor several spellings of one letter."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def _must_have_room(file: Path, into: Path, members: Iterable[zipfile.ZipInfo]) -> None:

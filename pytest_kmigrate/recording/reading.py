@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from pytest_kmigrate.model.errors import RunFolderError
@@ -21,6 +21,8 @@ _KINDS = {str: "text", int: "a whole number", dict: "an object"}
 _DAMAGED = "the folder is damaged: take another copy of it, or run the test again"
 _NEEDED = {EventKind.CHECKS, EventKind.NOT_OFFERED}
 """By these events a run is judged at all: one without its keys would be judged by nothing, and so conform."""
+_LATEST_NS = 2**63 - 1
+"""Later than any run: what counts in nanoseconds has room for 292 years."""
 _EVENT_KINDS = frozenset(EventKind)
 _WRONG_KEYS = (
     (re.compile(r"missing \d+ required .*arguments?: (.+)"), "got no {}"),
@@ -169,10 +171,16 @@ def digests_of(folder: RunFolder) -> tuple[dict[str, str], dict[str, int]]:
     are_sizes = isinstance(growing, dict) and all(isinstance(size, int) for size in growing.values())
     if not (isinstance(wanted, dict) and wanted and are_sizes):
         raise RunFolderError(f"{folder.manifest}: expected the digests of the run's files, got none; {_DAMAGED}")
-    elsewhere = [name for name in wanted if Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name]
+    elsewhere = [name for name in wanted if not _is_within(name)]
     if elsewhere:
         raise RunFolderError(f"{folder.manifest}: expected files of the run, got {elsewhere[0]!r}; do not trust it")
     return wanted, growing
+
+
+def _is_within(name: str) -> bool:
+    """Whether a name is a path below a run folder, in the one spelling that a manifest has."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts and "\0" not in name and path.as_posix() == name
 
 
 def _digest(folder: RunFolder, name: str, so_far: int | None) -> str | None:
@@ -192,7 +200,7 @@ def _event(
     log_sha256: Mapping[str, str] | None = None,
     **_: object,
 ) -> Event:
-    if not (isinstance(seq, int) and isinstance(at_ns, int) and isinstance(data, dict)):
+    if not (type(seq) is int and type(at_ns) is int and 0 <= at_ns <= _LATEST_NS and isinstance(data, dict)):
         raise TypeError(f"whole numbers as seq and at_ns, and an object as data, not {seq!r}, {at_ns!r} and {data!r}")
     if kind in OLDER_STATES:
         name, key = OLDER_STATES[kind]

@@ -1,6 +1,7 @@
 """Digests of source files: two runs with the same ones were made by the same test and the same harness."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,10 @@ from pathlib import Path
 _PACKAGE = Path(__file__).parents[1]
 _NO_HARNESS = ("suites", "reports", "analysis", "__pycache__")
 """Folders whose files change neither the evidence of a run nor its verdicts; a suite's own files are its tests'."""
+_PART_OF_A_TEST = (".py", ".jsonl")
+"""What a test may use of the files beside it: code, and schedules."""
+_CONFTEST = "conftest.py"
+_OF_A_SUITE = re.compile(r"^\s*(?:from|import) pytest_kmigrate\.suites\.(\w+)", re.MULTILINE)
 
 
 def digest_of(files: Iterable[Path]) -> str:
@@ -18,12 +23,28 @@ def digest_of(files: Iterable[Path]) -> str:
     return whole.hexdigest()
 
 
-def digest_of_test(file: Path) -> str:
-    """The digest of a test's file, the files beside it that are no tests, and the conftest.py of every folder above."""
+def digest_of_test(file: Path, *, has_above: bool = True) -> str:
+    """The digest of a test's file, what it uses of its own suite and of others, and conftest.py of the folders above.
+
+    Helpers are the files beside it that are no tests, and its schedules. ``has_above=False``: of a suite as its package
+    ships it, wherever that is installed: nothing above takes part.
+    """
     folder = file.parent
-    beside = [each for each in sorted(folder.glob("*.py")) if not each.match("test_*") and not each.match("*_test.py")]
-    above = [parent / "conftest.py" for parent in folder.parents if (parent / "conftest.py").is_file()]
-    return digest_of([file, *beside, *above])
+    others = [folder.parent / name for name in _other_suites([file, *_helpers(folder)])]
+    above = [parent / _CONFTEST for parent in folder.parents if has_above and (parent / _CONFTEST).is_file()]
+    return digest_of([file, *_helpers(folder), *(each for other in others for each in _helpers(other)), *above])
+
+
+def _helpers(folder: Path) -> list[Path]:
+    found = (each for each in folder.iterdir() if each.suffix in _PART_OF_A_TEST and each.is_file())
+    return sorted(each for each in found if not each.match("test_*") and not each.match("*_test.py"))
+
+
+def _other_suites(files: Iterable[Path]) -> list[str]:
+    """The suites beside their own whose helpers these files import."""
+    own = {file.parent.name for file in files}
+    named = {name for file in files if file.suffix == ".py" for name in _OF_A_SUITE.findall(file.read_text("utf-8"))}
+    return sorted(named - own)
 
 
 @cache

@@ -95,7 +95,7 @@ class Schedule:
     def name(self) -> str:
         """How a test of it is called: where it begins, its effects, and the beginning of its digest."""
         effects = "-".join(kind_of(each.fault) for each in self.happenings)
-        return f"{self.starts_at or 'START'}-{effects}-{self.digest[:8]}"
+        return f"{self.starts_at or 'START'}-{effects}{end_of_name(data_of(self))}"
 
     @property
     def longest_s(self) -> float:
@@ -128,7 +128,16 @@ def data_of(schedule: Schedule) -> dict[str, Any]:
 
 def line_of(schedule: Schedule) -> str:
     """The schedule as one line: the same text for the same schedule, everywhere."""
-    return json.dumps(data_of(schedule), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _spelled(data_of(schedule))
+
+
+def end_of_name(data: Mapping[str, object]) -> str:
+    """How the name of a test of a schedule ends, by the schedule as data: with the beginning of its digest."""
+    return f"-{hashlib.sha256(_spelled(data).encode()).hexdigest()[:8]}"
+
+
+def _spelled(data: Mapping[str, object]) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def lines_of(schedules: Sequence[Schedule], header: Mapping[str, object] | None = None) -> str:

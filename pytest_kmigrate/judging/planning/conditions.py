@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from pytest_kmigrate.faults.schedules.schedule import end_of_name
 from pytest_kmigrate.judging.planning.plan import PlannedTest
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Event, only
@@ -25,6 +26,8 @@ def other_conditions(header: RunHeader, events: Sequence[Event], planned: Planne
     yield from other_instruments(header)
     if header.schedule is None:
         yield from _faults_beyond(events, planned)
+    elif not planned.test.endswith(f"{end_of_name(header.schedule)}]"):
+        yield Disagreement(f"the plan has the schedule of {planned.test.rpartition('::')[2]}", "run.json has another")
 
 
 def _another_provider(header: RunHeader, events: Sequence[Event]) -> Iterator[Disagreement]:

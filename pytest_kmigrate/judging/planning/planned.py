@@ -23,7 +23,10 @@ from pytest_kmigrate.recording.sources import harness_digest
 def departures(header: RunHeader, events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
     """A fact of the plan and one of the run, each time they differ; none of an honest run of this release."""
     if header.circumstances.source_digest != planned.source_digest:
-        yield Disagreement("the plan is of the tests of this release", "the run was made by another source of its test")
+        yield Disagreement(
+            "the plan is of the tests of this release",
+            "the run was made by another source of its test, of what it uses, or with a conftest.py above it",
+        )
     if header.circumstances.harness_digest != harness_digest():
         yield Disagreement("the plan is of this release", "the run was made by another harness than that of it")
     if sorted(header.requirements) != list(planned.requirements):

@@ -43,6 +43,7 @@ def link() -> zipfile.ZipInfo:
         ("/outside", "expected plain files in the archive, got '/outside'"),
         (link(), "expected plain files in the archive, got 'link'"),
         ("sessions.jsonl", "expected each file once, got 'sessions.jsonl' twice"),
+        ("Sessions.JSONL", "expected each file once, got 'Sessions.JSONL' twice"),
         ("more.txt", "got more.txt, which no manifest names"),
         ("./sessions.jsonl", r"expected plain files in the archive, got '\./sessions.jsonl'"),
     ],
@@ -143,6 +144,7 @@ MANIFESTS = {
     "[]": "expected a JSON object, got a list",
     "{": "expected JSON; ",
     '{"sha256": {"/etc/passwd": ""}}': "expected files of the run, got '/etc/passwd'; do not trust it",
+    '{"sha256": {"./history.jsonl": ""}}': "expected files of the run, got './history.jsonl'; do not trust it",
     '{"sha256": {"../../x": ""}}': "expected files of the run, got '../../x'; do not trust it",
 }
 

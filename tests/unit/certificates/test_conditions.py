@@ -166,3 +166,11 @@ def test_the_issuer_does_not_witness_for_itself(certificate: Path) -> None:
     sign_anew(certificate, change)
     with pytest.raises(CertificateError, match="expected witnesses that are other parties, each once, got sha256:"):
         verified(certificate)
+
+
+def test_a_schedule_is_that_of_its_test(runs: Path) -> None:
+    """A gentler one under the name of another: the name ends with the digest of the schedule."""
+    run = folders(runs)[1]
+    change_header(run, extra={"schedule": {"seed": 2, "happenings": []}})
+    (reason,) = [each.reason for each in claims_of(runs).runs if each.reason]
+    assert reason == "the plan has the schedule of test_takes_over, but run.json has another"

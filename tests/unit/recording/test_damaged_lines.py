@@ -54,3 +54,13 @@ def test_a_line_without_a_key_is_described_without_names_of_functions(folder: Ru
     folder.znodes.write_text('{"at_ns": 5, "children": [], "colour": "red"}\n')
     with pytest.raises(RunFolderError, match=r"; got the unknown 'colour'"):
         read_history(folder)
+
+
+@pytest.mark.parametrize(("seq", "at_ns"), [(True, 9), (2, False), (2, 10**320), (2, -1)])
+def test_an_event_has_a_number_and_a_time(folder: RunFolder, seq: int, at_ns: int) -> None:
+    """Later than any run, or truth as a number: nothing may be computed with it."""
+    with folder.history.open("a") as history:
+        event = {"seq": seq, "at_ns": at_ns, "kind": "step-began", "node": None, "data": {"step": "x"}}
+        history.write(json.dumps(event) + "\n")
+    with pytest.raises(RunFolderError, match="line 3: .*whole numbers as seq and at_ns"):
+        read_history(folder)

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from pytest_kmigrate.recording.sources import _files, digest_of
+import pytest
+
+from pytest_kmigrate.recording.sources import _files, digest_of, digest_of_test
 
 
 def test_a_digest_tells_contents_and_names_apart(tmp_path: Path) -> None:
@@ -25,3 +27,45 @@ def test_the_harness_is_no_suite_and_nothing_compiled(tmp_path: Path) -> None:
         file.parent.mkdir(exist_ok=True, parents=True)
         file.touch()
     assert {file.name for file in _files(tmp_path)} == {"a.py", "data.toml", "b.py"}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_part"),
+    [
+        ("toys/test_one.py", True),
+        ("toys/helpers.py", True),
+        ("toys/schedules.jsonl", True),
+        ("balls/fixtures.py", True),
+        ("toys/test_two.py", False),
+        ("toys/notes.md", False),
+        ("balls/test_three.py", False),
+        ("dolls/fixtures.py", False),
+    ],
+)
+def test_a_test_is_its_file_and_what_it_uses(tmp_path: Path, name: str, *, is_part: bool) -> None:
+    """Helpers and schedules beside it, and helpers of another suite that one of these imports."""
+    for file in (
+        "toys/test_one.py",
+        "toys/helpers.py",
+        "toys/schedules.jsonl",
+        "balls/fixtures.py",
+        "dolls/fixtures.py",
+    ):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("x = 1\n")
+    (tmp_path / "toys" / "helpers.py").write_text("from pytest_kmigrate.suites.balls.fixtures import *\n")
+    before = digest_of_test(tmp_path / "toys" / "test_one.py")
+    with (tmp_path / name).open("a") as changed:
+        changed.write("y = 2\n")
+    assert (digest_of_test(tmp_path / "toys" / "test_one.py") != before) is is_part
+
+
+def test_a_conftest_above_changes_a_run_and_no_plan(tmp_path: Path) -> None:
+    """A package may be installed below anything; what takes part in a run from there makes it another."""
+    file = tmp_path / "project" / "toys" / "test_one.py"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    planned, ran = digest_of_test(file, has_above=False), digest_of_test(file)
+    assert planned == ran
+    (tmp_path / "project" / "conftest.py").write_text("x = 1\n")
+    assert (digest_of_test(file, has_above=False), digest_of_test(file) != ran) == (planned, True)
