@@ -62,5 +62,5 @@ def test_an_event_has_a_number_and_a_time(folder: RunFolder, seq: int, at_ns: in
     with folder.history.open("a") as history:
         event = {"seq": seq, "at_ns": at_ns, "kind": "step-began", "node": None, "data": {"step": "x"}}
         history.write(json.dumps(event) + "\n")
-    with pytest.raises(RunFolderError, match="line 3: .*whole numbers as seq and at_ns"):
+    with pytest.raises(RunFolderError, match=r"line 3: .*whole numbers as seq and at_ns"):
         read_history(folder)
