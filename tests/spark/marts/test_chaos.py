@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from pytest_kmigrate.analysis import chaos, facts, schemas
@@ -16,6 +16,7 @@ CUT = {
     "fault": {"kind": "cut", "source": "a", "destination": "b", "stream": "back"},
     "begin": {"state": "HYBRID", "of": 1},
 }
+CUT_SHORT = ("INCONCLUSIVE", ())
 PART = {"id": 3, "fault": {"kind": "partition", "groups": ["a", "b"]}, "begin": {"state": "FINALIZED"}}
 
 
@@ -158,6 +159,32 @@ def test_a_night_that_misses_lines_is_not_called_whole(spark: SparkSession) -> N
     assert (found["lines"], found["carried_out"], found["missing"], found["is_whole"]) == (4, 2, ["2", "4"], False)
     assert (found["shards"], found["shards_seen"]) == (2, 2)
     assert rows["e"]["is_whole"]
+
+
+def test_a_night_of_eight_machines_is_whole_when_the_one_that_died_went_on(spark: SparkSession) -> None:
+    """Its folder has a run that was interrupted and no others; the same command later carries out what is missing."""
+    lines, machines, died = 24, 8, 5
+
+    def night(*, again: bool) -> Row:
+        headers, ended = [], []
+        for line in range(1, lines + 1):
+            shard = (line - 1) % machines + 1
+            of = {"digest": "d", "line": line, "lines": lines, "shard": shard, "shards": machines}
+            if shard != died or again:
+                headers.append(_header(f"shard-{shard}/r{line}", [KILL], **of))
+                ended.append(headers[-1]["folder"])
+            if line == died:
+                headers.append(_header(f"shard-{shard}/cut", [KILL], **of))
+        attempts = _attempts(spark, **dict.fromkeys(ended, ("CONFORMS", ())), **{f"shard-{died}/cut": CUT_SHORT})
+        cut = f"if(folder = 'shard-{died}/cut', null, duration_ms) as duration_ms"
+        attempts = attempts.selectExpr(*[each for each in attempts.columns if each != "duration_ms"], cut)
+        (row,) = chaos.chaos_nights(_schedules(spark, *headers), attempts).collect()
+        return row
+
+    before, after = night(again=False), night(again=True)
+    assert (before["is_whole"], before["missing"], before["carried_out"]) == (False, ["5", "13", "21"], 21)
+    assert (after["is_whole"], after["missing"], after["carried_out"]) == (True, [], lines)
+    assert (before["shards"], before["shards_seen"], after["shards_seen"]) == (machines, machines, machines)
 
 
 def test_a_shrink_is_known_by_its_runs(spark: SparkSession) -> None:
