@@ -23,6 +23,8 @@ _VERSIONS: Mapping[str, tuple[str, int]] = {
     "UpdateMetadata": ("K866-RPC-UpdateMetadata-v8", 8),
 }
 """By request: the requirement that it gains the flag, and the version that has it."""
+_FULL_STATE: Mapping[str, str] = {"UpdateMetadata": "every topic", "LeaderAndIsr": "every partition of its"}
+"""By request, what the first one of a controller that takes over holds."""
 _ROWS = (_TRUE, _FALSE, _FULL, *(row for row, _ in _VERSIONS.values()))
 
 
@@ -34,7 +36,8 @@ _ROWS = (_TRUE, _FALSE, _FULL, *(row for row, _ in _VERSIONS.values()))
 def control_requests_are_right(history: History) -> Verdict:
     """Control requests to a stub broker say whether a KRaft controller sent them, in the versions that have the flag.
 
-    The first UpdateMetadata of each KRaft controller that the stub receives holds every topic it was sent before.
+    The first UpdateMetadata of each KRaft controller that the stub receives holds every topic it was sent before, and
+    the first LeaderAndIsr every partition of which it was to have a replica.
     Tagged fields are not judged: a flexible version may gain some at any time (KIP-482).
     """
     rows = ByRequirement(*_ROWS)
@@ -90,23 +93,23 @@ def _by_controller(received: Sequence[_Request]) -> list[list[_Request]]:
 def _judge_takeover(
     history: History, rows: ByRequirement, before: Sequence[_Request], after: Sequence[_Request]
 ) -> None:
-    known = _known_after(before)
-    first = next((each for each in after if each.what.request == "UpdateMetadata"), None)
-    if not known or first is None:
-        return
-    lacking = {topic: count for topic, count in known.items() if first.what.topics.get(topic, 0) < count}
-    if not lacking:
-        rows.looked_at(_FULL)
-        return
-    expected = f"the first UpdateMetadata of controller {first.what.controller_id} holds every topic"
-    rows.violated(_FULL, _violation(history, first, expected, f"it lacks partitions of {', '.join(sorted(lacking))}"))
+    for request, holds in _FULL_STATE.items():
+        known = _known_after(before, request)
+        first = next((each for each in after if each.what.request == request), None)
+        if not known or first is None:
+            continue
+        if lacking := sorted(topic for topic, count in known.items() if first.what.topics.get(topic, 0) < count):
+            expected = f"the first {request} of controller {first.what.controller_id} holds {holds}"
+            rows.violated(_FULL, _violation(history, first, expected, f"it lacks partitions of {', '.join(lacking)}"))
+        else:
+            rows.looked_at(_FULL)
 
 
-def _known_after(requests: Sequence[_Request]) -> dict[str, int]:
-    """The number of partitions of each topic that the broker received, without those it received deletions of."""
+def _known_after(requests: Sequence[_Request], request: str) -> dict[str, int]:
+    """The number of partitions of each topic in requests of one kind, without those it received deletions of."""
     known: dict[str, int] = {}
     for event in requests:
-        if event.what.request == "UpdateMetadata":
+        if event.what.request == request:
             for topic, count in event.what.topics.items():
                 known[topic] = max(count, known.get(topic, 0))
         for topic in event.what.deleted:

@@ -30,6 +30,7 @@ WAY = [
     received(12, "StopReplica", deleted=["b"]),
     received(20, controller_id=3001, controller_epoch=6, topics={"a": 2}),
 ]
+HELD = received(21, "LeaderAndIsr", 3001, controller_epoch=6, topics={"a": 2})
 
 
 def run(*events: Event) -> History:
@@ -54,6 +55,8 @@ def test_requests_as_documented_conform() -> None:
         (received(30, controller_id=3001, controller_epoch=6, version=7), "RPC-UpdateMetadata-v8"),
         (received(30, controller_id=3000, controller_epoch=7, topics={"a": 1}), "RPC-full-state-on-takeover"),
         (received(30, controller_id=3000, controller_epoch=7, topics={}), "RPC-full-state-on-takeover"),
+        (received(30, "LeaderAndIsr", 3001, controller_epoch=6, topics={"a": 1}), "RPC-full-state-on-takeover"),
+        (received(30, "LeaderAndIsr", 3001, controller_epoch=6, topics={"later": 1}), "RPC-full-state-on-takeover"),
     ],
 )
 def test_what_is_otherwise_violates_its_own_row(wrong: Event, row: str) -> None:
@@ -62,6 +65,13 @@ def test_what_is_otherwise_violates_its_own_row(wrong: Event, row: str) -> None:
     assert (verdict.outcome, verdict.count) == (Outcome.VIOLATES, 1)
     assert looked_at(verdict)[row] == "VIOLATES"
     assert list(looked_at(verdict).values()).count("VIOLATES") == 1
+
+
+def test_replicas_are_given_anew_by_the_first_request_alone() -> None:
+    """Later ones hold what changed; a broker that is to have no replica is sent none."""
+    later = received(30, "LeaderAndIsr", 3001, controller_epoch=6, topics={"later": 1})
+    for events in ([*WAY, HELD, later], [WAY[0], WAY[2], later]):
+        assert control_requests_are_right.judge(run(*events)).outcome is Outcome.CONFORMS
 
 
 def test_a_tagged_field_more_is_as_documented() -> None:
