@@ -1,6 +1,8 @@
 """The code of Kafka that a document is about: patterns of classes, each with the releases that have it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from pytest_kmigrate.catalogue import is_in
@@ -21,10 +23,17 @@ class Code:
     """What they do, in a few words."""
     releases: Ranges
     """The releases that have such classes, as ranges such as ``>=3.4.0,<4.0.0``."""
+    without: tuple[str, ...] = ()
+    """Patterns of those among them that carry out another document, and run in no cluster of this one."""
 
     def is_in(self, version: str) -> bool:
         """Whether a release, or a build of one, is said to have such classes."""
         return is_in(version, self.releases)
+
+
+def is_of_another(class_name: str, code: Iterable[Code]) -> bool:
+    """Whether a class carries out another document than the one whose code this is."""
+    return any(fnmatchcase(class_name, pattern) for each in code for pattern in each.without)
 
 
 @lru_cache

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pytest_kmigrate.catalogue.code import CODE, code_of
+from pytest_kmigrate.catalogue.code import CODE, code_of, is_of_another
 from pytest_kmigrate.distributions.class_names import class_digest, method_of
 from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes, code_lines, probes_of_instructions
@@ -89,8 +89,9 @@ class Sample:
             if first != drawn_by:
                 raise WrongUseError(f"{file}: expected a sample of {drawn_by}, got one of {first}; name another folder")
             return mutants
-        patterns = self._patterns
-        sensible = [each for each in generated_mutants(self.distribution, patterns, _say) if is_sensible(each)]
+        patterns, code = self._patterns, () if self.classes else code_of(self.profile)
+        mutants = generated_mutants(self.distribution, patterns, _say)
+        sensible = [each for each in mutants if is_sensible(each) and not is_of_another(each.class_name, code)]
         if not sensible:
             wanted = ", ".join(patterns) or f"in {CODE} of {self.profile}"
             raise WrongUseError(

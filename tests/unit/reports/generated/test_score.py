@@ -4,6 +4,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -305,6 +306,26 @@ def test_classes_in_place_of_the_documents_are_mutated(sample: Sample, monkeypat
     monkeypatch.setitem(vars(sample), "classes", ("com.acme.*",))
     assert sample.mutants == [A]
     assert asked == [("com.acme.*",)]
+
+
+@pytest.mark.parametrize("profile", ["kip-500", "kip-778"])
+def test_code_of_another_document_is_not_mutated(sample: Sample, monkeypatch: pytest.MonkeyPatch, profile: str) -> None:
+    """A cluster without ZooKeeper never runs what migrates one, though it lies among the code of metadata."""
+    names = [
+        *(
+            "org.apache.kafka.metadata.BrokerRegistration",
+            "org.apache.kafka.metadata.migration.KRaftMigrationDriver$Event",
+        ),
+        "kafka.server.metadata.KRaftMetadataCache",
+        "kafka.server.metadata.ZkMetadataCache",
+    ]
+    mutants = [replace(A, class_name=each) for each in names]
+    monkeypatch.setattr(score, "generated_mutants", lambda *_: mutants)
+    for of, expected in ((profile, names[::2]), ("kip-866", names)):
+        monkeypatch.setitem(vars(sample), "profile", of)
+        vars(sample).pop("mutants", None)
+        (sample.runs / SAMPLE).unlink(missing_ok=True)
+        assert [each.class_name for each in sample.mutants] == expected
 
 
 def test_a_night_that_is_interrupted_says_that_it_goes_on(
