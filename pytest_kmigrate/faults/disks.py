@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from pytest_kmigrate.faults.effect import Applied
+from pytest_kmigrate.faults.effect import Applied, whole_number
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.events.faults import DISK
@@ -26,7 +26,7 @@ class FailLogDir:
     """
 
     target: Target
-    number: int = 2
+    number: int = whole_number(2, 1, 100)
     needs = frozenset({Capability.LOG_DIRS, Capability.START, Capability.METRICS})
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from pytest_kmigrate.model.capabilities import Needs
 from pytest_kmigrate.model.protocols import Scene
@@ -29,6 +29,15 @@ class Applied:
     """
     may_end: bool = False
     """Whether a node may end by it, as Kafka ends a broker that cannot write: such an end is no unexpected one."""
+
+
+LEAST, MOST = "least", "most"
+"""Keys of a field's metadata: the numbers that it may have."""
+
+
+def whole_number(default: int, least: int, most: int) -> Any:
+    """The field of a fault with a number from ``least`` to ``most``."""
+    return field(default=default, metadata={LEAST: least, MOST: most})
 
 
 class Fault(Protocol):

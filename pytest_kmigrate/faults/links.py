@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pytest_kmigrate.faults.effect import Applied
+from pytest_kmigrate.faults.effect import Applied, whole_number
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.events.faults import NOTHING
@@ -91,8 +91,8 @@ class Reset(_OnStream):
 class Slow(_OnStream):
     """Every byte arrives late."""
 
-    latency_ms: int = 300
-    jitter_ms: int = 0
+    latency_ms: int = whole_number(300, 0, 600_000)
+    jitter_ms: int = whole_number(0, 0, 600_000)
 
     def disturbance(self) -> Disturbance:
         """What is done to each link."""
@@ -103,7 +103,7 @@ class Slow(_OnStream):
 class Throttle(_OnStream):
     """The link carries few bytes per second."""
 
-    rate_kb_per_s: int = 16
+    rate_kb_per_s: int = whole_number(16, 1, 10**6)
 
     def disturbance(self) -> Disturbance:
         """What is done to each link."""
@@ -114,8 +114,8 @@ class Throttle(_OnStream):
 class Slice(_OnStream):
     """Data arrives in small pieces."""
 
-    average_bytes: int = 64
-    delay_us: int = 500
+    average_bytes: int = whole_number(64, 1, 10**6)
+    delay_us: int = whole_number(500, 0, 10**7)
 
     def disturbance(self) -> Disturbance:
         """What is done to each link."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
-from pytest_kmigrate.faults.effect import Applied
+from pytest_kmigrate.faults.effect import Applied, whole_number
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.events.faults import DISK, NOTHING
@@ -70,7 +70,7 @@ class FewFiles:
     """
 
     target: Target
-    spare: int = 0
+    spare: int = whole_number(0, 0, 10**6)
     needs = frozenset({Capability.LIMITS, Capability.START, Capability.REQUESTS, Capability.LOGS})
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class Starve:
     """
 
     target: Target
-    percent: int = 20
+    percent: int = whole_number(20, 1, 99)
     needs = frozenset({Capability.STARVE})
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ class SlowFsync:
     """
 
     target: Target
-    delay_ms: int = 300
+    delay_ms: int = whole_number(300, 1, 600_000)
     needs = frozenset({Capability.CRASH_POINTS})
 
     def __str__(self) -> str:
@@ -169,7 +169,7 @@ class TornTail:
     """
 
     target: Target
-    size: int = 100
+    size: int = whole_number(100, 1, 10**9)
     needs = frozenset({Capability.KILL, Capability.START, Capability.DISKS})
 
     def __str__(self) -> str:
@@ -199,7 +199,7 @@ class Clock:
     """
 
     target: Target
-    seconds: int = 600
+    seconds: int = whole_number(600, 1, 10**9)
     forward: bool = False
     needs = frozenset({Capability.CLOCKS, Capability.METRICS})
 

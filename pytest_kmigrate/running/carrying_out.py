@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import zip_longest
 
 from pytest_kmigrate.documents import document
@@ -12,6 +12,7 @@ from pytest_kmigrate.faults.injection import Injection
 from pytest_kmigrate.faults.schedules.contradictions import Walkable
 from pytest_kmigrate.faults.schedules.header import IMAGES
 from pytest_kmigrate.faults.schedules.schedule import Happening, Moment, Schedule
+from pytest_kmigrate.faults.schedules.space_file import declared
 from pytest_kmigrate.faults.schedules.spelling import Act
 from pytest_kmigrate.faults.triggers import (
     Fired,
@@ -48,7 +49,13 @@ def walkable(profile: str) -> Walkable:
     of = document(profile)
     states = next((each.values for each in of.states if each.name == PHASE), ())
     walk = tuple(step.reaches[1] for step in of.procedure)
-    return Walkable(profile, tuple(states), walk, tuple(of.starts), of.crash_points, of.acts)
+    return Walkable(profile, tuple(states), walk, tuple(of.starts), of.crash_points, of.acts, _cannot(profile))
+
+
+@cache
+def _cannot(profile: str) -> Callable[[str, str, str], str | None]:
+    space = declared(profile)
+    return space.cannot if space else Walkable.cannot
 
 
 def carry_out(schedule: Schedule, run: Run) -> Sequence[Check]:

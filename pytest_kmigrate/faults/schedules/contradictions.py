@@ -1,6 +1,6 @@
 """What the keys of a schedule may hold each by itself, and not together."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.faults.effect import Fault
@@ -22,6 +22,8 @@ class Walkable:
     """What of a document a schedule may name."""
 
     document: str
+    is_known: bool = field(default=True, kw_only=True)
+    """Whether there is such a document."""
     states: Sequence[str] = ()
     """Values of the state ``phase``, in order."""
     walk: Sequence[str] = ()
@@ -32,6 +34,8 @@ class Walkable:
     """Places in Kafka's code that a happening may begin at, and the role of the nodes that come there."""
     acts: Sequence[str] = ()
     """What an operator does that happenings name in place of faults; none: the document has faults."""
+    cannot: Callable[[str, str, str], str | None] = lambda _effect, _state, _aim: None
+    """Why an effect cannot be in a state, aimed at something; None: the document declares nothing against it."""
 
 
 def contradictions(schedule: Schedule, there: Walkable) -> Iterator[Mistake]:
@@ -102,12 +106,26 @@ def _of_all(key: str, happening: Happening) -> Iterator[Mistake]:
 
 def _both(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mistake]:
     """One node is never in two faults of processes at once."""
-    other = schedule.named(happening.begin.of) if happening.begin.of is not None else None
-    if other is None or happening.begin.when == "healed":
-        return
+    for other in _beside(happening, schedule):
+        yield from _same(key, happening, other)
+
+
+def _beside(happening: Happening, schedule: Schedule) -> list[Happening]:
+    """The one that it waits for, if not until that is healed; or those of before that begin when it does."""
+    begin = happening.begin
+    if begin.of is not None:
+        other = schedule.named(begin.of)
+        return [other] if other and other is not happening and begin.when != "healed" else []
+    before = schedule.happenings[: schedule.happenings.index(happening)]
+    return [
+        each for each in before if each.begin.of is None and (each.begin.state, each.begin.at) == (begin.state, None)
+    ]
+
+
+def _same(key: str, happening: Happening, other: Happening) -> Iterator[Mistake]:
     both = set(_aims(happening.fault)) & set(_aims(other.fault))
     if both and isinstance(happening.fault, _OF_PROCESSES) and isinstance(other.fault, _OF_PROCESSES):
-        got = f"{min(both)}, which happening {other.id} holds: write when: healed, or another target"
+        got = f"{min(both)}, which happening {other.id} holds: write of: {other.id}, when: healed, or another target"
         yield Mistake(f"{key}.fault.target", f"expected a node that no other fault has stopped; got {got}")
 
 

@@ -50,7 +50,7 @@ def header_in(lines: Sequence[str], mistakes: list[Mistake]) -> tuple[Mapping[st
     """The first line, if it is one of a night, and where the schedules begin; its mistakes are added."""
     try:
         first = json.loads(lines[0]) if lines else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}, 0
     if not isinstance(first, dict) or NIGHT not in first:
         return {}, 0

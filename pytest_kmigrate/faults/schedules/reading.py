@@ -6,11 +6,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
+from pytest_kmigrate.faults.schedules.aims import misplaced
 from pytest_kmigrate.faults.schedules.contradictions import Walkable, contradictions
 from pytest_kmigrate.faults.schedules.header import damages, header_in
 from pytest_kmigrate.faults.schedules.schedule import SCHEMA, Begin, Happening, Moment, Release, Schedule
 from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, fault_of, refuse_others, wrong
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.topology.loading import find, load, shipped
 
 MOST_HAPPENINGS = 8
@@ -57,7 +59,7 @@ def schedule_of(line: str, walkable: Callable[[str], Walkable], mistakes: list[M
     """The schedule of a line; None, and every mistake is added, if it is none."""
     try:
         data = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         mistakes.append(Mistake("the line", f"expected JSON; got something else: {error}"))
         return None
     if not isinstance(data, dict):
@@ -68,8 +70,9 @@ def schedule_of(line: str, walkable: Callable[[str], Walkable], mistakes: list[M
     if data.get("schema") != SCHEMA:
         mistakes.append(wrong("schema", f"{SCHEMA}", data.get("schema")))
     there = _document(data.get("document"), walkable, mistakes)
-    nodes = _nodes(data.get("topology"), mistakes)
-    walk, starts_at = _walk(data, there, mistakes)
+    topology = _topology(data.get("topology"), mistakes)
+    nodes = frozenset(node.name for node in topology.nodes) if topology else frozenset()
+    walk, starts_at = _walk(data, there, mistakes) if there.is_known else ((), None)
     most = 0 if there.acts else 100  # acts change what they change
     schedule = Schedule(
         document=there.document,
@@ -80,8 +83,10 @@ def schedule_of(line: str, walkable: Callable[[str], Walkable], mistakes: list[M
         changes_per_s=_number("changes_per_s", data.get("changes_per_s", 0 if there.acts else 2), most, mistakes),
         seed=_whole("seed", data.get("seed", 1), 10**18 - 1, mistakes),
     )
-    if len(mistakes) == before:
+    if len(mistakes) == before and topology is not None:
         mistakes += contradictions(schedule, there)
+    if len(mistakes) == before and topology is not None:
+        mistakes += misplaced(schedule, topology, there)
     return schedule if len(mistakes) == before else None
 
 
@@ -90,19 +95,19 @@ def _document(given: object, walkable: Callable[[str], Walkable], mistakes: list
         return walkable(str(given))
     except WrongUseError as error:
         mistakes.append(Mistake("document", str(error)))
-        return Walkable(str(given))
+        return Walkable(str(given), is_known=False)
 
 
-def _nodes(given: object, mistakes: list[Mistake]) -> frozenset[str]:
-    """The names of a topology's nodes."""
+def _topology(given: object, mistakes: list[Mistake]) -> Topology | None:
+    """The topology of this name."""
     if not isinstance(given, str):
         mistakes.append(wrong("topology", "the name of a shipped topology, or a file", given, shipped()))
-        return frozenset()
+        return None
     try:
-        return frozenset(node.name for node in load(find(given)).nodes)
+        return load(find(given))
     except WrongUseError as error:
         mistakes.append(Mistake("topology", str(error)))
-        return frozenset()
+        return None
 
 
 def _walk(data: Mapping[str, Any], there: Walkable, mistakes: list[Mistake]) -> tuple[tuple[str, ...], str | None]:
@@ -116,9 +121,9 @@ def _walk(data: Mapping[str, Any], there: Walkable, mistakes: list[Mistake]) -> 
         mistakes.append(wrong("starts_at", f"{known}, or null", starts_at, there.starts))
         return tuple(walk), None
     places = [there.states.index(each) for each in ([starts_at] if starts_at else []) + walk if each in there.states]
-    if places != sorted(places):
+    if places != sorted(places) or len(set(walk)) < len(walk):
         mistakes.append(
-            wrong("walk", f"the states in their order ({', '.join(there.states)}), from starts_at on", walk)
+            wrong("walk", f"the states in their order ({', '.join(there.states)}), each once, from starts_at on", walk)
         )
     return tuple(walk), starts_at
 
@@ -179,7 +184,7 @@ def _release(key: str, given: object, mistakes: list[Mistake]) -> Release:
         mistakes.append(wrong(f"{key}.across", "true or false", across))
     operations = _whole(f"{key}.operations", table.get("operations", Release.operations), MOST_OPERATIONS, mistakes)
     at_most_s = _number(f"{key}.at_most_s", table.get("at_most_s", Release.at_most_s), LONGEST_S, mistakes)
-    if at_most_s == 0:
+    if at_most_s == 0 and table.get("at_most_s") == 0:
         mistakes.append(wrong(f"{key}.at_most_s", "more than 0", at_most_s))
     return Release(operations, at_most_s, bool(across))
 

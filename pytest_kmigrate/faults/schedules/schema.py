@@ -1,12 +1,12 @@
 """The JSON Schema of a line, for editors and for programs that write schedules; rules that span keys are not in it."""
 
 import enum
-from dataclasses import MISSING
+from dataclasses import MISSING, Field
 from typing import Any, get_args
 
 from pytest_kmigrate.faults.schedules.reading import KEYS, LONGEST_S, MOST_HAPPENINGS, MOST_OPERATIONS
 from pytest_kmigrate.faults.schedules.schedule import SCHEMA, Begin, Moment, Release
-from pytest_kmigrate.faults.schedules.spelling import keys_of, kinds
+from pytest_kmigrate.faults.schedules.spelling import keys_of, kinds, range_of
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.topology import Role
 
@@ -62,8 +62,13 @@ def json_schema() -> dict[str, Any]:
 def _fault(name: str, kind: type[Any]) -> dict[str, Any]:
     keys = dict(keys_of(kind))
     needed = [each.name for each in keys if each.default is MISSING]
-    table = _table(kind={"const": name}, **{each.name: _value(hint) for each, hint in keys.items()})
+    table = _table(kind={"const": name}, **{each.name: _of_field(each, hint) for each, hint in keys.items()})
     return {**table, "required": ["kind", *needed]}
+
+
+def _of_field(of: Field[Any], hint: Any) -> dict[str, Any]:
+    least, most = range_of(of)
+    return {**_value(hint), **({"minimum": least, "maximum": most} if hint is int else {})}
 
 
 def _value(hint: Any) -> dict[str, Any]:

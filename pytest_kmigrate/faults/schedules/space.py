@@ -96,6 +96,12 @@ class Space:
         made = (Cell(effect, state, aim) for effect in kinds() for state in self.states for aim in self.aims(effect))
         return {cell: self._why_not(cell) for cell in made}
 
+    def cannot(self, effect: str, state: str, aim: str) -> str | None:
+        """Why a line cannot have this; what the document rules out by its effect alone is not drawn, and can be."""
+        cell = Cell(effect, state, aim)
+        rules = (rule for rule in self.impossible if rule.states or rule.aims)
+        return next((rule.because for rule in rules if rule.covers(cell)), None)
+
     def left_out(self) -> Mapping[str, str]:
         """Effects of which no cell is made at all, each with the reason."""
         known = {each.effect for each in self.answers}

@@ -132,6 +132,7 @@ def _mistakes(file: SpaceFile, there: Walkable) -> Iterator[str]:
         known = [each.name for each, _ in keys_of(kinds()[effect])] if effect in kinds() else list(values)
         yield from _unknown(f"values.{effect}", values, known)
     aims = [*file.nodes, *map(ARROW.join, file.links), *map(BESIDE.join, file.groups)]
+    aims += [point.name for point in there.crash_points]
     for number, rule in enumerate(file.cannot):
         yield from _unknown(f"cannot[{number}].effects", rule.effects or (), kinds())
         yield from _unknown(f"cannot[{number}].states", rule.states or (), file.states)

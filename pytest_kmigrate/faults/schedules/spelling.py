@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any, get_type_hints
 
 from pytest_kmigrate.faults import disks, holding, links, name_service, processes, resources, targets, znodes
-from pytest_kmigrate.faults.effect import Fault
+from pytest_kmigrate.faults.effect import LEAST, MOST, Fault
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.protocols import CrashPoint
@@ -133,6 +133,7 @@ def fault_of(
     for each, hint in allowed.items():
         if each.name in data:
             values[each.name] = _value(f"{key}.{each.name}", hint, data[each.name], there, mistakes)
+            _within(f"{key}.{each.name}", each, data[each.name], mistakes)
         elif each.default is MISSING:
             mistakes.append(
                 Mistake(f"{key}.{each.name}", f"expected, as {data['kind']} has no default for it; got none")
@@ -193,6 +194,18 @@ def _scalar(key: str, hint: type[Any], given: object, mistakes: list[Mistake]) -
     if type(given) is not hint or (hint is int and not 0 <= given <= _LARGEST):  # type: ignore[operator]
         mistakes.append(wrong(key, names[hint], given))
     return given
+
+
+def _within(key: str, of: Field[Any], given: object, mistakes: list[Mistake]) -> None:
+    """A number that is one, and not among those that the field may have."""
+    least, most = range_of(of)
+    if type(given) is int and 0 <= given <= _LARGEST and not least <= given <= most:
+        mistakes.append(wrong(key, f"a whole number from {least} to {most}", given))
+
+
+def range_of(of: Field[Any]) -> tuple[int, int]:
+    """The least and the largest number that a field of a fault may have."""
+    return of.metadata.get(LEAST, 0), of.metadata.get(MOST, _LARGEST)
 
 
 def _plain(value: object) -> object:

@@ -1,0 +1,118 @@
+"""Facts about what a line aims at: nodes and links that its topology lacks, and what its document says cannot be."""
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.faults.schedules.reading import schedule_of
+from pytest_kmigrate.faults.schedules.spelling import Mistake
+from pytest_kmigrate.running.carrying_out import walkable
+
+
+def _mistakes(*happenings: dict[str, Any], **changes: Any) -> list[str]:
+    line = {
+        "schema": 1,
+        "document": "kip-866",
+        "topology": "zk1-broker3-controller3",
+        "starts_at": "HYBRID",
+        "walk": ["HYBRID", "ALL_KRAFT", "FINALIZED"],
+        "happenings": [{"id": number, **each} for number, each in enumerate(happenings, 1)],
+        **changes,
+    }
+    mistakes: list[Mistake] = []
+    schedule_of(json.dumps(line), walkable, mistakes)
+    return [str(each) for each in mistakes]
+
+
+def _fault(kind: str, state: str = "HYBRID", **keys: Any) -> dict[str, Any]:
+    return {"fault": {"kind": kind, **keys}, "begin": {"state": state}}
+
+
+def _cut(source: str, destination: str, state: str = "HYBRID") -> dict[str, Any]:
+    return _fault("cut", state, source=source, destination=destination)
+
+
+@pytest.mark.parametrize(
+    ("happening", "mistake"),
+    [
+        (_fault("kill", target="every-combined"), "fault.target: expected nodes that zk1-broker3-controller3 has"),
+        (_fault("kill", target="owner-of(orders-0)"), "fault.target: expected a node: only acts have members"),
+        (_fault("partition", groups=["every-broker", "every-combined"]), "fault.groups[1]: expected nodes that"),
+        (_cut("broker-1", "broker-1"), "fault.destination: expected another node than the source"),
+        (_cut("active-controller", "active-controller"), "fault.destination: expected another node than the source"),
+        (_cut("every-zookeeper", "every-broker"), "fault.source: expected a node that connects to the destination"),
+        (_fault("fail-log-dir", target="broker-1"), "fault.kind: expected brokers with several log directories"),
+        (_fault("starve", target="broker-1", percent=0), "fault.percent: expected a whole number from 1 to 99; got 0"),
+        (_fault("clock", target="broker-1", seconds=0), "fault.seconds: expected a whole number from 1 to"),
+        (_cut("active-controller", "every-zookeeper", "FINALIZED"), "a quorum that has finalized has no connection"),
+        (_cut("controller-3000", "zookeeper-1", "FINALIZED"), "a quorum that has finalized has no connection"),
+        (_cut("broker-0", "every-zookeeper", "ALL_KRAFT"), "a broker in KRaft mode has no connection to ZooKeeper"),
+        (_fault("torn-tail", target="controller-3000"), "only the logs of brokers are written before they are synced"),
+        (_fault("torn-tail", target="every-broker"), "the fault is of one node"),
+        (
+            _fault("hold", "FINALIZED", point="long-copy"),
+            "fault: expected what can be in FINALIZED; got hold(long-copy)",
+        ),
+        (
+            {**_fault("kill", target="broker-1"), "begin": {"state": "FINALIZED", "at": "late-config"}},
+            "begin.at: expected what can be in FINALIZED; got late-config",
+        ),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_what_cannot_be_is_refused_before_anything_starts(happening: dict[str, Any], mistake: str) -> None:
+    """In one sentence, with its key."""
+    (found,) = _mistakes(happening)
+    assert found.startswith("happenings[0].")
+    assert mistake in found
+
+
+@pytest.mark.parametrize(
+    "happening",
+    [
+        _cut("every-broker", "every-broker"),
+        _cut("controller-3000", "zookeeper-1", "ALL_KRAFT"),
+        _fault("torn-tail", target="broker-1"),
+        _fault("hold", "FINALIZED", point="isr-change-asked", role="broker"),
+        _fault("tamper", path="/migration", data="{}"),
+    ],
+    ids=str,
+)
+def test_what_can_be_is_a_schedule(happening: dict[str, Any]) -> None:
+    """Also what a night never draws, such as the mistake of an operator."""
+    assert _mistakes(happening) == []
+
+
+def test_a_directory_that_no_broker_has_is_refused() -> None:
+    """As the largest number of any broker."""
+    disks = {"topology": "zk1-broker1-disks", "starts_at": None, "walk": ["PREPARING", "HYBRID"]}
+    assert _mistakes(_fault("fail-log-dir", target="broker-0"), **disks) == []
+    (found,) = _mistakes(_fault("fail-log-dir", target="broker-0", number=9), **disks)
+    assert "fault.number: expected a log directory of a broker of zk1-broker1-disks (1 to " in found
+
+
+def test_one_node_in_two_faults_of_processes_at_once_is_refused() -> None:
+    """Unless the second waits until the first is healed."""
+    kill, pause = _fault("kill", target="broker-1"), _fault("pause", target="broker-1")
+    (found,) = _mistakes(kill, pause)
+    assert "got broker-1, which happening 1 holds: write of: 1, when: healed" in found
+    assert _mistakes(kill, {**pause, "begin": {"state": "HYBRID", "of": 1, "when": "healed"}}) == []
+    assert _mistakes(kill, {**pause, "begin": {"state": "ALL_KRAFT"}}) == []
+
+
+def test_a_mistake_is_reported_once() -> None:
+    """What follows from it is not."""
+    assert len(_mistakes(_fault("kill", target="broker-1"), document="kip-86")) == 1
+    late = {**_fault("kill", target="broker-1"), "release": {"at_most_s": -1}}
+    assert _mistakes(late) == ["happenings[0].release.at_most_s: expected a number from 0 to 600; got -1"]
+    itself = {**_fault("kill", target="broker-1"), "begin": {"state": "HYBRID", "of": 1}}
+    assert len(_mistakes(itself)) == 1
+    assert "walk: expected the states in their order" in _mistakes(late, walk=["HYBRID", "HYBRID"])[0]
+
+
+def test_json_that_is_nested_too_deep_is_a_mistake_like_any_other() -> None:
+    """No stack trace."""
+    mistakes: list[Mistake] = []
+    assert schedule_of("[" * 100_000, walkable, mistakes) is None
+    assert [each.key for each in mistakes] == ["the line"]
