@@ -1,6 +1,7 @@
 """Reads what a certificate counts from a folder of runs: each complete run, and what sessions have noted."""
 
 import hashlib
+import os
 import re
 import shlex
 from collections import Counter, defaultdict
@@ -23,7 +24,7 @@ from pytest_kmigrate.judging.planning.conditions import other_instruments
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.judging.planning.planned import departures
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
+from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError, WrongUseError
 from pytest_kmigrate.model.event import Event, RuleOutcome, only
 from pytest_kmigrate.model.events.evidence import RaftLogRead
 from pytest_kmigrate.model.history import RunHeader
@@ -112,8 +113,20 @@ class Evidence:
 def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
     """The evidence below a folder; WrongUseError if it has none of one Kafka for this profile.
 
-    ``kafka``: which one, if there are several.
+    ``kafka``: which one, if there are several. EnvironmentLackError for a file or folder that this user may not read.
     """
+    try:
+        return _evidence_of(root, profile, kafka)
+    except OSError as error:
+        raise EnvironmentLackError(unreadable(error)) from error
+
+
+def unreadable(error: OSError) -> str:
+    """The sentence about a file or folder of a run that cannot be read."""
+    return f"{error.filename}: it cannot be read: {error.strerror}; let this user read it"
+
+
+def _evidence_of(root: Path, profile: str, kafka: str | None) -> Evidence:
     wanted = {profile, *document(profile).judges_runs_of}
     by_profile = [(read_header(folder).profile, folder) for folder in complete_runs(root)]
     folders = [folder for own, folder in by_profile if own in wanted]
@@ -132,6 +145,7 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
 
 def complete_runs(root: Path) -> list[RunFolder]:
     """The run folders below a folder that have a manifest, by name; WrongUseError if there are none."""
+    _must_be_readable(root)
     found = [each for each in run_folders(root) if each.manifest.is_file()]
     if not found:
         raise WrongUseError(f"{root}: expected complete run folders (with run.json and manifest.json) in it, got none")
@@ -140,6 +154,16 @@ def complete_runs(root: Path) -> list[RunFolder]:
             f"{root}: expected a folder of runs, got one run: give the folder that it is in, {root.parent}"
         )
     return found
+
+
+def _must_be_readable(root: Path) -> None:
+    """OSError for a folder that this user may not look into: a search would look past it and the runs in it."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for _ in os.walk(root, onerror=refuse):
+        pass
 
 
 def session_files(root: Path) -> list[Path]:

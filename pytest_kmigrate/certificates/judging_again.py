@@ -6,6 +6,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 
+from pytest_kmigrate.certificates.evidence_of_runs import unreadable
 from pytest_kmigrate.judging.coherence.coherence import COHERENT
 from pytest_kmigrate.judging.rejudge import judge_again
 from pytest_kmigrate.limits import processors
@@ -45,6 +46,8 @@ def _differences(path: Path, *, has_reports: bool) -> list[str]:
         again = judge_again(path, has_reports=has_reports)
     except RunFolderError as error:
         return [f"{path.name}: {error}"]
+    except OSError as error:
+        return [f"{path.name}: {unreadable(error)}"]
     except Exception as error:  # noqa: BLE001 - values that no recorder writes end in errors of any kind, in any check
         return [f"{path.name}: expected evidence as this release records it, got {type(error).__name__}: {error}"]
     if not again.has_stored:

@@ -36,16 +36,16 @@ class SigningKey:
         return self._key.sign(message)
 
 
-def signing_key(file: Path) -> SigningKey:
-    """The private key in a file; WrongUseError if it holds none of Ed25519."""
+def signing_key(file: Path, option: str = "--key") -> SigningKey:
+    """The private key in a file; WrongUseError if it holds none of Ed25519. ``option``: which one named the file."""
     try:
         key = load_pem_private_key(file.read_bytes(), password=None)
     except OSError as error:
-        raise WrongUseError(f"--key {file}: expected a private key, got {error.strerror}; {_MAKE_ONE}") from error
+        raise WrongUseError(f"{option} {file}: expected a private key, got {error.strerror}; {_MAKE_ONE}") from error
     except (ValueError, TypeError) as error:
-        raise WrongUseError(f"--key {file}: expected an Ed25519 private key as plain PEM; {_MAKE_ONE}") from error
+        raise WrongUseError(f"{option} {file}: expected an Ed25519 private key as plain PEM; {_MAKE_ONE}") from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise WrongUseError(f"--key {file}: expected an Ed25519 private key, got another kind; {_MAKE_ONE}")
+        raise WrongUseError(f"{option} {file}: expected an Ed25519 private key, got another kind; {_MAKE_ONE}")
     return SigningKey(key)
 
 

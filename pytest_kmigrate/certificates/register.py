@@ -46,6 +46,19 @@ class Trusted:
             )
         return found[0]
 
+    def must_name_harnesses(self, statement: Statement, file: Path, register: Path) -> None:
+        """CertificateError for runs by a harness that is neither this one nor one of the register.
+
+        No reader could verify them, and a vendor could name one that never was.
+        """
+        claims = statement.predicate.claims
+        unknown = [each.sha256 for each in claims.harness if each.sha256 not in self.harnesses]
+        if unknown and not is_of_this_release(claims):
+            raise CertificateError(
+                f"{file}: expected runs by a pytest-kmigrate that {register / TRUSTED} names, got some by "
+                f"{unknown[0]}: add it under [harnesses] with where it is to be had, if its publisher made it"
+            )
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -116,6 +129,8 @@ def checked(register: Path, evidence: Path, sample: int | None, progress: Progre
     judged again; of others, signature, schema, grade and digest of the evidence are checked.
     """
     trusted = trusted_by(register)
+    if not evidence.is_dir():
+        raise WrongUseError(f"--evidence: expected a folder with evidence, got none at {evidence}; give its folder")
     files = sorted(file for file in register.rglob(f"*{CERTIFICATE}") if file.is_file())
     at: dict[PurePosixPath, list[Path]] = defaultdict(list)
     entries, problems, notes = list[Entry](), list(_foreign(register)), list[str]()
@@ -123,6 +138,7 @@ def checked(register: Path, evidence: Path, sample: int | None, progress: Progre
         try:
             key = trusted.must_have(_issuers(statement := signed_statement(file)), file, register)
             place = place_of(statement, file)
+            trusted.must_name_harnesses(statement, file, register)
             notes += _verified(file, statement, key, _evidence_of(statement, evidence), sample, progress)
         except (CertificateError, WrongUseError) as error:
             problems.append(str(error))
@@ -217,17 +233,27 @@ def file_in(register: Path, certificate: Path, *, replaces: bool) -> Path:
 
 
 def must_take(register: Path, issuer: bytes, certificate: Path) -> None:
-    """CertificateError for a key that an existing register does not trust: before a certificate is made."""
+    """CertificateError for a key that an existing register does not trust: before a certificate is made.
+
+    WrongUseError for what can be no register.
+    """
+    _must_be_folder(register)
     if (register / TRUSTED).exists():
         trusted_by(register).must_have([issuer], certificate, register)
 
 
 def must_be_new(register: Path) -> None:
-    """WrongUseError for a register that trusts keys already: it takes no certificate by a new one."""
+    """WrongUseError for a register that trusts keys already, as no new one is among them, or for what can be none."""
+    _must_be_folder(register)
     if (register / TRUSTED).exists():
         raise WrongUseError(
             f"--register {register}: expected --key with a key of {register / TRUSTED}, got none; give it"
         )
+
+
+def _must_be_folder(register: Path) -> None:
+    if register.exists() and not register.is_dir():
+        raise WrongUseError(f"--register {register}: expected a folder, got a file; name a register, or a new one")
 
 
 def _issuers(statement: Statement) -> list[bytes]:

@@ -8,14 +8,15 @@ from pytest_kmigrate.certificates.certifying import CERTIFICATE
 from pytest_kmigrate.certificates.grading import status_of
 from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.statement import Statement
-from pytest_kmigrate.certificates.summary import Summary, as_text, in_words, summary_of
+from pytest_kmigrate.certificates.summary import Summary, as_text, assured, in_words, summary_of
 from pytest_kmigrate.reports.pages.markup import cell_code, escaped, literal, table
 
 PAGE = "README.md"
 _LEAD = (
-    "`kmigrate register` verifies the certificates in this folder and writes this page from them. A certificate is "
-    "signed by a key of `register.toml`. `kmigrate verify CERTIFICATE --evidence EVIDENCE` judges every run again with "
-    "the pytest-kmigrate that made it; the evidence is known by its SHA-256."
+    "`kmigrate register` writes this page from the certificates in this folder. Each is signed by a key of "
+    "`register.toml`, and its grade follows from its rows. Whether these follow from the runs shows "
+    "`kmigrate verify CERTIFICATE --evidence EVIDENCE` of the pytest-kmigrate that made it, which judges every run "
+    "again. The evidence is known by its SHA-256."
 )
 _NONE = "No certificate is filed here."
 
@@ -122,8 +123,8 @@ def _words(by_word: dict[str, int]) -> str:
 
 
 def _assured(entry: Entry) -> str:
-    predicate = entry.statement.predicate
-    challenge = predicate.claims.challenge
-    how = f"challenged with the nonce {cell_code(challenge.nonce)}" if challenge else predicate.assurance
-    witnesses = [fingerprint(bytes.fromhex(each.ed25519)) for each in predicate.signers if each.role == "witness"]
+    """As for any reader, who did not give the nonce of a challenge."""
+    signers = entry.statement.predicate.signers
+    witnesses = [fingerprint(bytes.fromhex(each.ed25519)) for each in signers if each.role == "witness"]
+    how = escaped(assured(entry.statement, None))
     return how + "".join(f", witnessed by {cell_code(f'sha256:{each}')}" for each in witnesses)

@@ -78,8 +78,10 @@ class Summary(Model):
     exit_status: int
 
 
-def summary_of(statement: Statement, status: ExitStatus, open_: Sequence[str] = ()) -> Summary:
-    """The facts of a certificate; ``status``: how the command ends."""
+def summary_of(
+    statement: Statement, status: ExitStatus, open_: Sequence[str] = (), nonce: str | None = None
+) -> Summary:
+    """The facts of a certificate; ``status``: how the command ends. ``nonce``: the reader's own challenge."""
     predicate, claims = statement.predicate, statement.predicate.claims
     core, extended = claims.parts
     vendor = predicate.implementation
@@ -102,12 +104,20 @@ def summary_of(statement: Statement, status: ExitStatus, open_: Sequence[str] = 
         runs=len(claims.runs),
         runs_that_count=sum(run.counts for run in claims.runs),
         issued_at=predicate.issued_at,
-        assurance=predicate.assurance,
+        assurance=assured(statement, nonce),
         signer=f"sha256:{fingerprint(bytes.fromhex(issuer.ed25519))}",
         limits=predicate.limits,
         open=list(open_),
         exit_status=int(status),
     )
+
+
+def assured(statement: Statement, nonce: str | None) -> str:
+    """A challenge says something to the reader who gave its nonce alone: a vendor can choose one as well."""
+    challenge = statement.predicate.claims.challenge
+    if challenge is None or challenge.nonce == nonce:
+        return statement.predicate.assurance
+    return f"self-run, unless you gave the vendor the nonce {challenge.nonce!r}: then give it by --challenge"
 
 
 def _defect(known: str, claims: Claims) -> Defect:

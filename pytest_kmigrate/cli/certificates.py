@@ -22,14 +22,16 @@ _MOST_ROWS = 30
 
 
 def certify(
-    runs: Annotated[Path, typer.Argument(help="A folder of runs.", metavar="RUNS")],
+    runs: Annotated[Path, typer.Argument(help="A folder of runs.", metavar="RUNS", readable=False)],
     *,
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")],
     out: Annotated[Path, typer.Option(help="The certificate, *.kmcert; its evidence goes beside it.", metavar="FILE")],
-    key: Annotated[Path | None, typer.Option(help=_KEY, metavar="FILE")] = None,
+    key: Annotated[Path | None, typer.Option(help=_KEY, metavar="FILE", readable=False)] = None,
     witness: Annotated[
         list[Path] | None,
-        typer.Option(help="The key of another party that saw the runs. May be given again.", metavar="FILE"),
+        typer.Option(
+            help="The key of another party that saw the runs. May be given again.", metavar="FILE", readable=False
+        ),
     ] = None,
     kafka: Annotated[str | None, typer.Option(help="Which of several Kafkas.", metavar="VERSION")] = None,
     challenge: Annotated[str | None, typer.Option(help=_CHALLENGE, metavar="NONCE")] = None,
@@ -61,9 +63,11 @@ def certify(
         runs, profile, out, Implementation(organization=organization, product=product, url=url), kafka, challenge
     )
     with _issuer(out, key, register) as issuer:
-        statement = certified(order, issuer, [signing_key(each) for each in witness or ()], _bar("judged again"))
+        statement = certified(
+            order, issuer, [signing_key(each, "--witness") for each in witness or ()], _bar("judged again")
+        )
     status = status_of(statement.predicate.claims, allows_defects=allows)
-    _report(statement, summary_of(statement, status), as_json=as_json)
+    _report(statement, summary_of(statement, status, nonce=challenge), as_json=as_json)
     file_now(register, out)
     if not as_json:
         _show_files(out, issuer)
@@ -89,7 +93,7 @@ def _show_files(out: Path, issuer: "SigningKey") -> None:
 
 
 def verify(
-    certificate: Annotated[Path, typer.Argument(help="A certificate, *.kmcert.", metavar="FILE")],
+    certificate: Annotated[Path, typer.Argument(help="A certificate, *.kmcert.", metavar="FILE", readable=False)],
     *,
     evidence: Annotated[
         Path | None, typer.Option(help="Its evidence (default: the file beside it).", metavar="FILE")
@@ -113,7 +117,7 @@ def verify(
     from pytest_kmigrate.certificates.software import must_be_of
     from pytest_kmigrate.certificates.summary import summary_of
     from pytest_kmigrate.certificates.verifying import verify as verified
-    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.cli.console import plain, say
 
     allows = _allowed(allow)
     found = verified(
@@ -127,10 +131,11 @@ def verify(
     if software is not None:
         must_be_of(software, found.statement.predicate.claims.artifact, str(certificate))
     predicate, status = found.statement.predicate, found.status(allows_defects=allows)
-    _report(found.statement, summary_of(found.statement, status, found.open), as_json=as_json)
+    facts = summary_of(found.statement, status, found.open, challenge)
+    _report(found.statement, facts, as_json=as_json)
     if not as_json:
         say(f"issued: {predicate.issued_at}")
-        say(f"assurance: {_assured(found.statement, challenge)}{_witnessed(found.statement)}")
+        say(f"assurance: {plain(facts.assurance)}{_witnessed(found.statement)}")
         for sentence in predicate.limits:
             say(f"limit: {sentence}")
         say(f"verified: its statements follow from its evidence{', but for what is open' if found.open else ''}")
@@ -228,16 +233,6 @@ def _report(statement: "Statement", summary: "Summary", *, as_json: bool) -> Non
     for line in as_text(summary):
         say(plain(line))
     _show(statement)
-
-
-def _assured(statement: "Statement", nonce: str | None) -> str:
-    """A challenge says something to the reader who gave it alone: a vendor can choose a nonce as well."""
-    from pytest_kmigrate.cli.console import plain
-
-    challenge = statement.predicate.claims.challenge
-    if challenge is None or challenge.nonce == nonce:
-        return statement.predicate.assurance
-    return f"self-run, unless you gave the vendor the nonce {plain(challenge.nonce)!r}: then give it by --challenge"
 
 
 def _witnessed(statement: "Statement") -> str:

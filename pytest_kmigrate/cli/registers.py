@@ -8,7 +8,7 @@ import typer
 
 
 def register(
-    folder: Annotated[Path, typer.Argument(help="The register.", metavar="REGISTER")],
+    folder: Annotated[Path, typer.Argument(help="The register.", metavar="REGISTER", readable=False)],
     certificates: Annotated[
         list[Path] | None, typer.Argument(help="Certificates to file in it first, of any release.", metavar="[FILE...]")
     ] = None,

@@ -1,7 +1,10 @@
 """Files and orders that no vendor made on purpose: each is refused in one sentence."""
 
+import errno
 import hashlib
+import io
 import json
+import os
 import re
 import shutil
 import stat
@@ -280,3 +283,26 @@ def test_the_facts_as_json_are_those_of_the_guide(
     assert (status, facts["exit_status"], facts["grade"], facts["is_complete"]) == (3, 3, "conforms", False)
     guide = (Path(__file__).parents[3] / "docs" / "how-to" / "certify-my-kafka.md").read_text()
     assert [key for key in facts if f"`{key}`" not in guide] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["sessions.jsonl", "run.json", "manifest.json", "history.jsonl", "verdicts.jsonl", "."]
+)
+def test_what_this_user_may_not_read_is_named(out: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A run that a search looks past would be one that is left out; root reads everything, so the system is played."""
+    run = min(runs_of(out).glob("*/run.json")).parent
+    closed = runs_of(out) / name if name == "sessions.jsonl" else run / name
+
+    def refusing(real: Any) -> Any:
+        def refuse(path: Any, *more: Any, **keys: Any) -> Any:
+            if str(path) == str(closed):
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return real(path, *more, **keys)
+
+        return refuse
+
+    monkeypatch.setattr("io.open", refusing(io.open))
+    monkeypatch.setattr("os.scandir", refusing(os.scandir))
+    with pytest.raises(EnvironmentLackError) as refused:
+        certified(runs_of(out), out)
+    assert str(refused.value) == f"{closed}: it cannot be read: Permission denied; let this user read it"

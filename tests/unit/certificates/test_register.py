@@ -95,12 +95,14 @@ def test_a_certificate_of_an_earlier_release_is_filed(certificate: Path) -> None
     sign_anew(certificate, with_another_harness)
     results_file(certificate).unlink()
     file_in(folder, certificate, replaces=False)
+    (problem,) = found(folder).problems
+    assert f"expected runs by a pytest-kmigrate that {folder / TRUSTED} names, got some by ababab" in problem
+    with (folder / TRUSTED).open("a") as more:
+        more.write(f'{"ab" * 32} = "the commit 0123abc"\n')
     there = found(folder)
     assert (there.problems, [each.place.as_posix() for each in there.entries]) == ((), ["acme/3.6.0/kip-866"])
     assert "only signature and grade, without evidence, were checked: pytest-kmigrate 0.1.0 (abababab" in there.notes[0]
-    with (folder / TRUSTED).open("a") as more:
-        more.write(f'{"ab" * 32} = "the commit 0123abc"\n')
-    write_page(folder, found(folder).entries)
+    write_page(folder, there.entries)
     assert "the commit 0123abc" in (folder / PAGE).read_text()
 
 
@@ -292,3 +294,41 @@ def test_a_new_key_stays_only_with_a_certificate(
     key_of(out.parent, "x")
     assert command(capfd, monkeypatch, "certify", runs, "--profile", "kip-866", "--out", out)[0] == 2
     assert sorted(each.name for each in out.parent.glob("x.*")) == ["x.key", "x.key.pub"]
+
+
+def test_a_folder_of_evidence_that_is_none_is_named(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, register: Path
+) -> None:
+    """Nothing would be found in it, and a note would pass for all that was wanted."""
+    status, printed = command(capfd, monkeypatch, "register", register, "--evidence", register / "nowhere")
+    assert (status, "--evidence: expected a folder with evidence, got none at" in printed) == (2, True)
+
+
+def test_a_register_that_is_a_file_is_refused_before_anything_is_judged(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, certificate: Path
+) -> None:
+    """With a key and without one."""
+    words = ("certify", runs_of(certificate), "--profile", "kip-866", "--register", certificate)
+    key = ("--key", certificate.with_name("vendor.key"))
+    for more in (key, ()):
+        status, printed = command(capfd, monkeypatch, *words, "--out", certificate.with_name("y.kmcert"), *more)
+        assert (status, "expected a folder, got a file; name a register" in printed) == (2, True)
+        assert list(certificate.parent.glob("y.*")) == []
+
+
+def test_the_page_says_of_a_challenge_what_its_readers_know(certificate: Path) -> None:
+    """They did not give the nonce, and the vendor may have chosen it."""
+
+    def challenged(statement: dict[str, Any]) -> None:
+        with_another_harness(statement)
+        statement["predicate"]["assurance"] = "challenged"
+        statement["predicate"]["claims"]["challenge"] = {"nonce": "a nonce of somebody's", "sample": []}
+
+    folder = certificate.parent / "register"
+    sign_anew(certificate, challenged)
+    results_file(certificate).unlink()
+    file_in(folder, certificate, replaces=False)
+    with (folder / TRUSTED).open("a") as more:
+        more.write(f'{"ab" * 32} = "the commit 0123abc"\n')
+    write_page(folder, found(folder).entries)
+    assert "- assurance: self-run, unless you gave the vendor the nonce " in (folder / PAGE).read_text()
