@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _ALLOW = "apache-defects: defects that Apache Kafka of that release has as well end with 0."
 _KEY = "The vendor's Ed25519 key as PEM (default: a new one beside the certificate)."
+_WITNESS = "The key of another party that saw the runs. May be given again."
 _CHALLENGE = "A reader's nonce: runs of the tests and seeds that follow from it are needed."
 _JSON = "Print the facts as JSON, and nothing else, on standard output."
 _MOST_ROWS = 30
@@ -27,12 +28,7 @@ def certify(
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")],
     out: Annotated[Path, typer.Option(help="The certificate, *.kmcert; its evidence goes beside it.", metavar="FILE")],
     key: Annotated[Path | None, typer.Option(help=_KEY, metavar="FILE", readable=False)] = None,
-    witness: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="The key of another party that saw the runs. May be given again.", metavar="FILE", readable=False
-        ),
-    ] = None,
+    witness: Annotated[list[Path] | None, typer.Option(help=_WITNESS, metavar="FILE", readable=False)] = None,
     kafka: Annotated[str | None, typer.Option(help="Which of several Kafkas.", metavar="VERSION")] = None,
     challenge: Annotated[str | None, typer.Option(help=_CHALLENGE, metavar="NONCE")] = None,
     secrets: Annotated[Path | None, typer.Option(help="Values for no evidence, one a line.", metavar="FILE")] = None,
