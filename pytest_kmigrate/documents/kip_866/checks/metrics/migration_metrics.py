@@ -1,23 +1,31 @@
 """Checks of the metrics of a migration: they say what the metadata log holds, and how far ZooKeeper is behind."""
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.findings import timed_violation, violation_at
 from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.documents.kip_866.checks.leading import leading
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, is_given_up_at
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
+    MIGRATION,
+    has_place,
+    is_given_up_at,
+    offset_in,
+)
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
-from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
 LACKED_BY = {
@@ -32,13 +40,16 @@ _NEAR_NS = 2_000_000_000
 """Samples so near to an image are of the same moment: a few, with one of before and one of after a change."""
 FEWEST = 3
 """Samples that prove something: one may be of before and after a change, its values are not read at one moment."""
+_NOTHING = "nothing"
+_STANDS_NS = 20_000_000_000
+"""For so long no release reports a former state: it reads the one that it has applied."""
 _LONG_NS = 30_000_000_000  # by then a controller that goes on has caught up
 _NONE_BEHIND = 1  # the gauge subtracts two readings, and a no-op may be written between them
 
 
 @checker(
     *(f"K866-METRIC-{metric}" for metric in _OF_LOGS),
-    in_every_run=has_log_images,
+    in_every_run=lambda history: has_log_images(history) or bool(_unlike_what_is_written(history)),
     anomaly="metric unlike the log",
     needs=[Capability.METRICS, Capability.METADATA_LOG],
 )
@@ -48,6 +59,8 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
     Around each image of the log at least one sample must agree, by the state's name, whatever its number; what a
     standby reports counts for nothing. Brokers that are fenced are registered still, and counted. If a metric
     could not be compared (the release lacks it, or there are too few samples), its requirement stays undecided.
+    Without an image a state is wrong, too, if it is another one than MIGRATION for 20 s while that controller writes
+    to ZooKeeper how far it has come.
     Source: K866-METRIC-ZkMigrationState, K866-METRIC-MigratingZkBrokerCount.
     """
     rows = ByRequirement(*(_row(metric) for metric in _OF_LOGS))
@@ -64,11 +77,41 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
             else:
                 wrong = _disagreement(history, log, f"{metric} of the active controller is {held}", reported)
                 rows.violated(_row(metric), wrong)
-    if images and not compared:
+    written = _unlike_what_is_written(history)
+    for wrong in written:
+        rows.violated(_row("ZkMigrationState"), wrong)
+    if images and not compared and not written:
         text = "no image of a metadata log has samples of an active controller around it"
         return not_applicable(text)
     text = f"{counted(compared.total(), 'metric')} compared with the metadata log, all as it holds them"
     return rows.verdict(text, "no image of a metadata log was taken")
+
+
+def _unlike_what_is_written(history: History) -> list[Violation]:
+    """Leaders that reported another state for long than the one in which they wrote, one violation each."""
+    found, dual_write = [], ZkMigrationState.MIGRATION.value
+    if history.header.kafka.startswith(LACKED_BY["ZkMigrationState"]):
+        return []
+    reported = (
+        (sample, since_ns, told_by(history, sample, "ZkMigrationState")) for sample, since_ns in leading(history)
+    )
+    for (node, _, state), row in itertools.groupby(reported, lambda each: (each[0].node, each[1], each[2])):
+        samples = [sample for sample, _, _ in row]
+        from_ns, to_ns = samples[0].at_ns + _NEAR_NS, samples[-1].at_ns
+        if to_ns - from_ns < _STANDS_NS or state in (dual_write, _NOTHING):
+            continue
+        places = {offset_in(each) for each in _written_by(history, node) if from_ns <= each.at_ns <= to_ns}
+        if len(places) >= FEWEST:
+            expected = f"ZkMigrationState is {dual_write} while {node} writes to ZooKeeper"
+            observed = f"it was {state} for {span(to_ns - from_ns)}, in which {MIGRATION} got {len(places)} offsets"
+            found.append(timed_violation(history, expected, observed, to_ns, "metrics/metrics.jsonl"))
+    return found
+
+
+def _written_by(history: History, node: str) -> list[ZnodeChange]:
+    """What a controller wrote to ``/migration`` after a copy."""
+    changes = (each for each in history.znodes if each.path == MIGRATION and has_place(each))
+    return [each for each in changes if node.endswith(f"-{held_in(each).get('kraft_controller_id')}")]
 
 
 def _row(metric: str) -> str:
@@ -173,7 +216,7 @@ def told_by(history: History, sample: Sample, metric: str) -> str:
     """What a sample reports: a state by its name, any other metric as its number; "nothing" where it has none."""
     number = sample.values.get(metric)
     if number is None:
-        return "nothing"
+        return _NOTHING
     if metric == "ZkMigrationState":
         state = zk_migration_state(int(number), history.header.kafka)
         return state.value if state else f"the number {number:g}"

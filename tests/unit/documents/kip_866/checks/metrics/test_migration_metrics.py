@@ -14,6 +14,8 @@ from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.probes.metadata_replay import image_from_records
 from tests.unit.checkers.histories import event, history, sample, snapshot, znode
+from tests.unit.documents.kip_866.checks.outcomes import looked_at
+from tests.unit.documents.kip_866.checks.znodes.test_controller_znodes import place
 from tests.unit.probes.real_data import records
 
 ROLES = {
@@ -220,3 +222,56 @@ def test_a_release_without_the_lag_is_not_judged() -> None:
     """Before 3.6 there is no such metric."""
     verdict = zookeeper_lag_grows_and_falls_back.judge(outage(GROWN, *CUT, kafka="3.5.2"))
     assert verdict.outcome is Outcome.NOT_APPLICABLE
+
+
+def mirrored(
+    state: float | None = 0,
+    *,
+    until_ms: int = 40_000,
+    written_ms: Sequence[int] = (15_000, 20_000, 25_000, 30_000),
+    by: int = 3000,
+    step: int = 1,
+    first: int = 200,
+    changes_ms: int | None = None,
+    kafka: str = "3.9.1",
+) -> History:
+    """A controller reports this state from 10 s on (from ``changes_ms`` on, MIGRATION), and writes to /migration."""
+    states = {at: 1 if changes_ms is not None and at >= changes_ms else state for at in range(10_000, until_ms, 1_000)}
+    places = [place(at, first + step * number, controller=by) for number, at in enumerate(written_ms)]
+    return history(
+        events=STARTED, samples=[active(at, each) for at, each in states.items()], znodes=places, kafka=kafka
+    )
+
+
+@pytest.mark.parametrize(("state", "name"), [(0, "NONE"), (2, "PRE_MIGRATION"), (9, "the number 9")])
+def test_a_state_in_which_no_controller_writes_violates(state: float, name: str) -> None:
+    """Violating without any image: what it writes to ZooKeeper shows what its log holds."""
+    check, there = migration_metrics_agree_with_the_log, mirrored(state)
+    assert check.in_every_run is not None
+    assert check.in_every_run(there)
+    verdict = check.judge(there)
+    assert looked_at(verdict) == {"METRIC-ZkMigrationState": "VIOLATES"}
+    assert verdict.violations[0].observed.startswith(f"it was {name} for 27.0 s, in which /migration got 4 offsets (")
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        mirrored(1),
+        mirrored(None),
+        mirrored(until_ms=30_000),
+        mirrored(changes_ms=28_000),
+        mirrored(written_ms=(15_000, 20_000)),
+        mirrored(written_ms=(1_000, 2_000, 3_000, 4_000)),
+        mirrored(step=0),
+        mirrored(first=-1, step=0),
+        mirrored(by=3001),
+        mirrored(kafka="3.4.1"),
+    ],
+    ids=["right", "nothing", "not for long", "changed", "twice", "before", "no progress", "no copy", "another", "3.4"],
+)
+def test_a_state_that_nothing_contradicts_says_nothing(there: History) -> None:
+    """The metric alone proves nothing, nor does the znode."""
+    assert migration_metrics_agree_with_the_log.in_every_run is not None
+    assert not migration_metrics_agree_with_the_log.in_every_run(there)
+    assert migration_metrics_agree_with_the_log.judge(there).outcome is Outcome.INCONCLUSIVE
