@@ -8,7 +8,12 @@ from pathlib import Path
 from pytest_kmigrate.certificates.bundle import WITHHELD, Packed, pack
 from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.envelope import sealed
-from pytest_kmigrate.certificates.evidence_of_runs import RAN_A_MUTANT, complete_runs, session_files
+from pytest_kmigrate.certificates.evidence_of_runs import (
+    ON_A_CLUSTER_THAT_STANDS,
+    RAN_A_MUTANT,
+    complete_runs,
+    session_files,
+)
 from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS
 from pytest_kmigrate.certificates.judging_again import Progress, differing
 from pytest_kmigrate.certificates.keys import SigningKey, fingerprint
@@ -142,6 +147,8 @@ def _sentences(claims: Claims) -> Iterator[str]:
     yield f"{sum(run.counts for run in claims.runs)} of {len(claims.runs)} runs count."
     if undecided := sum(run.counts and run.outcome == "INCONCLUSIVE" for run in claims.runs):
         yield f"Counted runs that are inconclusive, such as by trouble of the machine or the harness: {undecided}."
+    if standing := sum(run.reason == ON_A_CLUSTER_THAT_STANDS for run in claims.runs):
+        yield f"Runs on clusters that stand, whose software is not known and whose violations do not count: {standing}."
     if mutants := sum(run.reason == RAN_A_MUTANT for run in claims.runs):
         yield f"Runs of mutants of Kafka, whose violations do not count: {mutants}."
     if cut := sum(len(each.interrupted) for each in claims.sessions):

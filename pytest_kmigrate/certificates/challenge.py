@@ -57,7 +57,7 @@ def answered(profile: str, nonce: str, evidence: Evidence, runs_folder: Path) ->
 
 def _chosen(evidence: Evidence) -> str:
     """What ``--kmigrate-kafka`` was for the software under test: its release, or the path of a build."""
-    named = [name for run in evidence.runs if (name := name_under_test(run.header)) is not None]
+    named = [name for run in evidence.runs if not run.is_void and (name := name_under_test(run.header)) is not None]
     return named[-1]
 
 

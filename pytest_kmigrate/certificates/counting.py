@@ -71,7 +71,7 @@ def _log_choose(n: int, k: int) -> float:
 def _row(wanted: Requirement, evidence: Evidence) -> Row:
     sources = wanted.same_as or (wanted.id,)
     seen = [_seen(source, evidence.runs) for source in sources]
-    required = _required(wanted.profile, sources)
+    required = _required(wanted.profile, sources, evidence)
     found = tally_together([[one.row.said for one in each] for each in seen], graded(*sources), required)
     unfit = _inapplicable(wanted.profile, sources, evidence) if not any(seen) else ""
     word = Word.NOT_APPLICABLE if unfit else found.word
@@ -140,9 +140,10 @@ def _reason(seen: Sequence[Sequence[_Seen]], found: Tally, required: int) -> str
     return "; ".join(parts) or "no counted run could have violated it"
 
 
-def _required(profile: str, sources: Sequence[str]) -> int:
-    """The runs that the tests which claim it are planned with."""
-    return max((test.runs for test in _tests_of(profile, sources)), default=1)
+def _required(profile: str, sources: Sequence[str], evidence: Evidence) -> int:
+    """The runs that the tests which claim it are planned with, of those that can be run; if none can, of all."""
+    tests = _tests_of(profile, sources)
+    return max((test.runs for test in [*filter(evidence.can_run, tests)] or tests), default=1)
 
 
 def _tests_of(profile: str, sources: Sequence[str]) -> list[PlannedTest]:
@@ -165,7 +166,8 @@ def _inapplicable(profile: str, sources: Sequence[str], evidence: Evidence) -> s
     lacking = [min((sorted(test.needs - each) for each in evidence.offers), key=len) for test in fit]
     if not fit or not all(lacking):
         return ""
-    return not_offered(fit[0].test, lacking[0])
+    why = (run.header.circumstances.lacking.get(each, "") for run in evidence.runs for each in lacking[0])
+    return "; ".join(dict.fromkeys(filter(None, [not_offered(fit[0].test, lacking[0]), *why])))
 
 
 def _name(outcome: Outcome) -> OutcomeName:

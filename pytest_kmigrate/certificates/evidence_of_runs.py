@@ -27,7 +27,9 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError, WrongUseError
 from pytest_kmigrate.model.event import Event, RuleOutcome, only
 from pytest_kmigrate.model.events.evidence import RaftLogRead
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.model.provider_names import ATTACH
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from pytest_kmigrate.recording.reading import digests_of, read_events, read_header
 from pytest_kmigrate.recording.run_folder import RunFolder, run_folders
@@ -47,6 +49,8 @@ _FEWEST = 3
 _SESSION = re.compile(rb'"session": (-?\d+)')
 RAN_A_MUTANT = "it ran a mutant of Kafka"
 """Why such a run does not count."""
+ON_A_CLUSTER_THAT_STANDS = "it was made on a cluster that stands, whose jars nobody could read"
+"""The same of a run of the provider attach."""
 _SESSIONS_OF_ZOOKEEPER = "its ZooKeeper had the same sessions"
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
@@ -101,8 +105,11 @@ class Evidence:
 
     def possible(self, profile: str) -> list[PlannedTest]:
         """The tests of the plan that this Kafka can run with what one of the providers offers."""
-        tests = [test for test in plan(profile).tests.values() if test.runs_on(self.kafka)]
-        return [test for test in tests if any(test.needs <= offered for offered in self.offers)]
+        return [test for test in plan(profile).tests.values() if self.can_run(test)]
+
+    def can_run(self, test: PlannedTest) -> bool:
+        """Whether this Kafka can run a test with what one of the providers offers."""
+        return test.runs_on(self.kafka) and any(test.needs <= offered for offered in self.offers)
 
     @property
     def offers(self) -> set[frozenset[str]]:
@@ -138,9 +145,10 @@ def _evidence_of(root: Path, profile: str, kafka: str | None) -> Evidence:
     runs = [_read(folder, profile, noted) for folder in folders]
     digest = _software(root, runs, kafka)
     counted = tuple(_without_repetitions(_of_software(runs, digest)))
-    named = _names(counted, digest)
-    members, image = _members(root, profile, counted), _image(root, counted)
-    return Evidence(counted, tuple(sessions), named[0], digest, named, _classes(root, counted), image, members)
+    own = [run for run in counted if _digest(run) == digest]
+    named = _names(own, digest)
+    members, image = _members(root, profile, own), _image(root, own)
+    return Evidence(counted, tuple(sessions), named[0], digest, named, _classes(root, own), image, members)
 
 
 def complete_runs(root: Path) -> list[RunFolder]:
@@ -257,7 +265,11 @@ def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> str
     chosen = {digest for name, digest in found if kafka in (None, name, digest)}
     if not chosen:
         got = ", ".join(sorted({name for name, _ in found})) or "none that has the SHA-256 of its jars"
-        raise WrongUseError(f"{root}: expected runs of Kafka {kafka or 'of any version'}, got {got}")
+        stands = any(run.header.provider == ATTACH for run in runs) and not found
+        advice = ", as those of a cluster that stands cannot be read: make runs of what it runs by --kmigrate-kafka"
+        raise WrongUseError(
+            f"{root}: expected runs of Kafka {kafka or 'of any version'}, got {got}{advice if stands else ''}"
+        )
     if len(chosen) > 1:
         names = sorted({name for name, digest in found if digest in chosen})
         if len(names) > 1:
@@ -335,7 +347,11 @@ def _image_of(run: RunEvidence) -> ContainerImage | None:
 
 
 def _of_software(runs: Sequence[RunEvidence], digest: str) -> Iterator[RunEvidence]:
+    called = {run.header.kafka for run in runs if _digest(run) == digest}
     for run in runs:
+        if _digest(run) is None and run.header.provider == ATTACH and run.header.kafka in called:
+            yield _of_a_cluster_that_stands(run)
+            continue
         if _digest(run) != digest:
             continue
         if not run.header.has_mutant:
@@ -349,6 +365,13 @@ def _of_software(runs: Sequence[RunEvidence], digest: str) -> Iterator[RunEviden
         finding = f"{run.header.run_id} is called a mutant, and {unlike}" if unlike else ""
         ran_one = not unlike and RuleOutcome.CARRIED_OUT in became.values()
         yield replace(run, departs=RAN_A_MUTANT, is_void=ran_one, finding=finding)
+
+
+def _of_a_cluster_that_stands(run: RunEvidence) -> RunEvidence:
+    """Its nodes may run anything that calls itself so: it neither counts nor violates, unless the harness had jars."""
+    known = any(each.what.digest for each in only(read_events(run.folder), NodeStarted))
+    finding = f"{run.header.run_id}: a cluster that stands runs jars that the harness had" if known else ""
+    return replace(run, departs=ON_A_CLUSTER_THAT_STANDS, is_void=not known, finding=finding)
 
 
 def _without_repetitions(runs: Iterator[RunEvidence]) -> Iterator[RunEvidence]:

@@ -21,6 +21,8 @@ class Circumstances:
     images: Mapping[str, str] | None = None
     capabilities: Sequence[str] | None = None
     """What the provider offers; None: the folder is older than the table of them."""
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    """By capability that the provider does not offer, why."""
     harness_digest: str | None = None
     pytest_kmigrate: str | None = None
     """Version of the plugin."""
