@@ -49,7 +49,7 @@ _FEWEST = 3
 _SESSION = re.compile(rb'"session": (-?\d+)')
 RAN_A_MUTANT = "it ran a mutant of Kafka"
 """Why such a run does not count."""
-ON_A_CLUSTER_THAT_STANDS = "it was made on a cluster that stands, whose jars nobody could read"
+ON_A_CLUSTER_THAT_STANDS = "it was made on a cluster that stands, whose jars cannot be read"
 """The same of a run of the provider attach."""
 _SESSIONS_OF_ZOOKEEPER = "its ZooKeeper had the same sessions"
 _EMPTY = hashlib.sha256(b"").hexdigest()
