@@ -141,6 +141,30 @@ def _interrupt(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
+def bugs_of(test: str, profile: str) -> frozenset[str]:
+    """The known bugs that a test is marked with, by itself or by its class: what it is about, and no defect shows.
+
+    None of a test that is not there any more.
+    """
+    module, _, name = test.partition("[")[0].partition("::")
+    file = _suite(profile) / f"{module}.py"
+    inside: Sequence[ast.stmt] = ast.parse(file.read_text(encoding="utf-8")).body if file.is_file() else ()
+    found = set[str]()
+    for part in name.split("::"):
+        for node in inside:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == part:
+                found |= {str(bug) for mark in node.decorator_list for bug in _named_by(mark, "known_bug")}
+                inside = node.body
+                break
+    return frozenset(found)
+
+
+def _named_by(mark: ast.expr, name: str) -> Iterator[object]:
+    """The texts that a mark of this name is given."""
+    if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Attribute) and mark.func.attr == name:
+        yield from (each.value for each in mark.args if isinstance(each, ast.Constant))
+
+
 def _suite(profile: str) -> Path:
     return SUITES / profile.replace("-", "_")
 

@@ -49,9 +49,9 @@ from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.files import read_sample, read_trials, write_sample
 from pytest_kmigrate.reports.generated.naming import name_of
 from pytest_kmigrate.reports.generated.pages import page
-from pytest_kmigrate.reports.generated.trials import Trial, trial_of
+from pytest_kmigrate.reports.generated.trials import Anyway, Trial, trial_of
 from pytest_kmigrate.reports.generated.unexecuted import reason_of, reasons
-from pytest_kmigrate.reports.suite_tests import command_of, ended_by_mistake, run_test
+from pytest_kmigrate.reports.suite_tests import bugs_of, command_of, ended_by_mistake, run_test
 
 SCORE = "score.md"
 _AT_ONCE = "2"
@@ -147,7 +147,8 @@ class Sample:
         return self._trial(trial.mutant, trial.test, runs, trial.seconds) if trial.test and runs.is_dir() else trial
 
     def _trial(self, mutant: str, test: str, runs: Path, seconds: float) -> Trial:
-        return trial_of(mutant, test, judged_in(runs), self.coverage.excused_anyway(test), seconds)
+        anyway = Anyway(self.coverage.excused_anyway(test), bugs_of(_named(test), self.profile))
+        return trial_of(mutant, test, judged_in(runs), anyway, seconds)
 
     def _runs(self, mutant: str, test: str) -> Path:
         """The folder of the runs of one test of a mutant."""

@@ -37,8 +37,22 @@ class Trial:
         return {**asdict(self), "requirements": list(self.requirements), "excused_by": list(self.excused_by)}
 
 
-def trial_of(mutant: str, test: str, judged: Judged, anyway: Collection[tuple[str, str]], seconds: float) -> Trial:
-    """What the run in a folder showed; ``anyway``: checks, each with what excuses its violations without the mutant.
+@dataclass(frozen=True)
+class Anyway:
+    """What is excused without any mutant."""
+
+    excused: Collection[tuple[str, str]] = ()
+    """Checks, each with the known bug or deviation that explains what it violates."""
+    bugs: Collection[str] = ()
+    """Known bugs that the test is about, which it meets whenever it can."""
+
+    def has(self, check: str, bug: str) -> bool:
+        """Whether that a bug excuses a check says nothing of a mutant."""
+        return bug in self.bugs or (check, bug) in self.excused
+
+
+def trial_of(mutant: str, test: str, judged: Judged, anyway: Anyway, seconds: float) -> Trial:
+    """What the run in a folder showed.
 
     Only a verdict that violates a requirement notices a mutant, or a node that dies. The requirement may be one that
     released Kafka deviates from: what the deviation does not explain was not there without the mutant, as the test was
@@ -57,7 +71,7 @@ def trial_of(mutant: str, test: str, judged: Judged, anyway: Collection[tuple[st
     requirements = sorted({name for each in evident for name in _violated(each)})
     if requirements or any(_is_death(each, judged.events) for each in evident):
         return Trial(mutant, test, Fate.KILLED, requirements, (), seconds, _observed(evident))
-    excused = [each for each in violated for bug in each["known_bugs"] if (each["check"], bug) not in anyway]
+    excused = [each for each in violated for bug in each["known_bugs"] if not anyway.has(each["check"], bug)]
     if excused and not red:
         excuses = sorted({str(bug) for each in excused for bug in each["known_bugs"]})
         return Trial(mutant, test, Fate.EXCUSED, (), excuses, seconds, _observed(excused))

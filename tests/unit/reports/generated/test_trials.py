@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.run.steps import steps_completed
 from pytest_kmigrate.model.event import Event, EventKind, RuleOutcome
 from pytest_kmigrate.model.mutants import Fate
 from pytest_kmigrate.reports.fates import Judged
-from pytest_kmigrate.reports.generated.trials import Trial, fate_of, trial_of
+from pytest_kmigrate.reports.generated.trials import Anyway, Trial, fate_of, trial_of
 
 LOADED = Event(0, 0, EventKind.RULES_TOLD, "controller-3000", {"rules": {"m": RuleOutcome.CARRIED_OUT}})
 ELSEWHERE = Event(1, 1, EventKind.RULES_TOLD, "broker-0", {"rules": {"m": RuleOutcome.NOWHERE}})
@@ -38,7 +38,7 @@ def verdict(
     return {"check": check, "outcome": outcome, **facts}
 
 
-ANYWAY = {("c", "always-there")}
+ANYWAY = Anyway({("c", "always-there")}, {"its-own"})
 STEP = Event(4, 4, EventKind.STEP_ENDED, None, {"step": "finalize", "outcome": "failed", "reason": "not in time"})
 DIED, DIED_LATER = (
     Event(seq, seq, EventKind.NODE_DIED, "controller-3000", {"exit_code": 1, "said": ""}) for seq in (3, 5)
@@ -53,6 +53,7 @@ GREEN = verdict("K1", outcome="CONFORMS")
         ([GREEN, verdict("K1", "K2")], ALL, Fate.KILLED),
         ([GREEN, verdict("K1", known_bugs=["KAFKA-1"])], ALL, Fate.EXCUSED),
         ([GREEN, verdict("K1", known_bugs=["always-there"])], ALL, Fate.SURVIVED),
+        ([GREEN, verdict("K1", known_bugs=["its-own"])], ALL, Fate.SURVIVED),
         ([verdict("K1", known_bugs=["KAFKA-1"]), verdict("K2")], ALL, Fate.KILLED),
         ([verdict("K9", explained=["K9"])], ALL, Fate.WEAK),
         ([verdict()], ALL, Fate.WEAK),
@@ -81,6 +82,7 @@ GREEN = verdict("K1", outcome="CONFORMS")
         "red",
         "excused",
         "excused anyway",
+        "excused by the bug that the test is about",
         "both",
         "explained",
         "no requirement",
