@@ -45,6 +45,7 @@ def draw(
 
     if provider in OF_ONE_FILE:
         raise WrongUseError(f"--provider: expected one that starts clusters ({', '.join(STARTING)}); got {provider!r}")
+    _require_place(out)
     there = walkable(profile)
     space = space_of(there, provider_named(provider, lambda _: None).capabilities)
     known, digest = known_from(tables, profile) if tables is not None else (NOTHING_KNOWN, None)
@@ -88,6 +89,8 @@ def shrink(
     from pytest_kmigrate.cli.console import say
     from pytest_kmigrate.model.errors import WrongUseError
 
+    if out is not None:
+        _require_place(out)
     if not run.is_dir():
         raise WrongUseError(f"{run}: expected a run folder, or a folder of runs; got none")
     until = time.monotonic() + hours * 3600
@@ -105,6 +108,15 @@ def shrink(
     if out is not None and lines:
         out.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
         say(f"{out}: {len(lines)} schedule{'s' * (len(lines) != 1)}")
+
+
+def _require_place(out: Path) -> None:
+    """Refuse a file that could not be written, before hours are spent on what it should hold."""
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    if out.is_dir() or not out.parent.is_dir():
+        got = "a folder" if out.is_dir() else f"no folder {out.parent}"
+        raise WrongUseError(f"--out {out}: expected a file in a folder that is there; got {got}")
 
 
 def _shrunk(red: "Red", signature: str | None, runs: int, work: Path) -> str:
@@ -134,17 +146,20 @@ def _shrunk(red: "Red", signature: str | None, runs: int, work: Path) -> str:
 
 def _report(out: Path, space: "Space", night: "Drawn | Acted", cores: int) -> None:
     from pytest_kmigrate.campaigns.acts import Acted
+    from pytest_kmigrate.checkers.evidence.wording import counted
     from pytest_kmigrate.cli.console import say
 
     if isinstance(night, Acted):
         by_chance = len(night.schedules) - night.paired
-        say(f"{out}: {len(night.schedules)} schedules: {night.paired} of pairs of acts, {by_chance} by chance")
+        say(
+            f"{out}: {counted(len(night.schedules), 'schedule')}: {night.paired} of pairs of acts, {by_chance} by chance"
+        )
         say(f"pairs: {night.pairs} of {len(space.acts) ** 2}, an act after an act")
         say(f"expected: {night.seconds / 3600 / cores:.1f} h, {cores} side by side")
         return
     by_gain = len(night.schedules) - night.swept - night.paired
     say(
-        f"{out}: {len(night.schedules)} schedules: {night.swept} of the sweep, {night.paired} of pairs of effects, "
+        f"{out}: {counted(len(night.schedules), 'schedule')}: {night.swept} of the sweep, {night.paired} of pairs of effects, "
         f"{by_gain} by gain"
     )
     say(

@@ -22,7 +22,7 @@ FIXTURE = "schedule"
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Have a test marked ``schedules`` run for each schedule; pytest.UsageError for a file with mistakes."""
+    """Have a test marked ``schedules`` run for each schedule; pytest.Collector.CollectError, which shows no stack, for mistakes."""
     mark = nearest_mark(metafunc.definition, "schedules")
     assert mark is not None, "called for tests that have it"
     options = options_of(metafunc.config)
@@ -40,7 +40,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         path = options.schedules or metafunc.definition.path.parent / mark.args[0]
         night = _read(path)
     except KmigrateError as error:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: {error}") from error
+        raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from error
     first, machines = options.shard
     here = [each for each in night.schedules[first - 1 :: machines] if each.document == options.profile]
     if options.schedules is not None or night.header:
@@ -118,14 +118,14 @@ def _read(path: Path) -> "Night":
 def _refuse_none(path: Path, night: "Night", profile: str) -> None:
     documents = sorted({each.document for each in night.schedules})
     if profile not in documents or (night.header and documents != [profile]):
-        raise pytest.UsageError(
+        raise pytest.Collector.CollectError(
             f"{path}: expected schedules of --kmigrate-profile {profile}; got some of {', '.join(documents)}"
         )
 
 
 def _refuse_shard(path: Path, night: "Night", shard: tuple[int, int]) -> None:
     if shard[1] > len(night.schedules):
-        raise pytest.UsageError(
+        raise pytest.Collector.CollectError(
             f"--kmigrate-shard: expected at most {len(night.schedules)} machines, as {path} has so many lines; "
             f"got {shard[1]}"
         )

@@ -13,6 +13,7 @@ from pytest_kmigrate.faults.znodes import ExpireSession
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role
 
+_EVERY = frozenset(f"every-{role.value}" for role in Role)
 _OF_PROCESSES = (Kill, Stop, Pause, Starve, FillDisk, FewFiles, TornTail)
 """Each of them stops its node, starts it again, or is about the one process that it has."""
 
@@ -95,7 +96,7 @@ def _circles(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mis
 def _of_all(key: str, happening: Happening) -> Iterator[Mistake]:
     """What no cluster can walk under, and what is about one node only."""
     aims = _aims(happening.fault)
-    every = [each for each in aims if each in {f"every-{role.value}" for role in Role}]
+    every = [each for each in aims if each in _EVERY]
     if every and isinstance(happening.fault, ExpireSession):
         yield wrong(f"{key}.fault.target", "one node, as a session is of one", every[0])
     if every and happening.release.across and isinstance(happening.fault, Kill | Stop | Pause):
@@ -127,7 +128,13 @@ def _same(key: str, happening: Happening, other: Happening) -> Iterator[Mistake]
     if both and isinstance(happening.fault, _OF_PROCESSES) and isinstance(other.fault, _OF_PROCESSES):
         got = f"{min(both)}, which happening {other.id} holds: write of: {other.id}, when: healed, or another target"
         yield Mistake(f"{key}.fault.target", f"expected a node that no other fault has stopped; got {got}")
+        return
+    gone = both & _EVERY if isinstance(other.fault, Kill | Stop) else set()
+    if gone and happening.begin.of == other.id:
+        got = f"{min(gone)}, all of which happening {other.id} ends: write when: healed, or another aim"
+        yield Mistake(f"{key}.fault", f"expected nodes that run, so that it can be seen to bite; got {got}")
 
 
 def _aims(fault: Fault | Act) -> list[str]:
-    return [str(getattr(fault, name)) for name in ("target", "source", "destination") if hasattr(fault, name)]
+    one = [str(getattr(fault, name)) for name in ("target", "source", "destination") if hasattr(fault, name)]
+    return [*one, *map(str, getattr(fault, "groups", ()))]

@@ -16,6 +16,7 @@ from pytest_kmigrate.faults.schedules.reading import read_night, schedule_of
 from pytest_kmigrate.faults.schedules.schedule import data_of, line_of
 from pytest_kmigrate.faults.schedules.space_file import space_of
 from pytest_kmigrate.faults.schedules.spelling import Mistake
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.running.carrying_out import walkable
 from tests.unit.campaigns.cells import cells_of
 
@@ -71,3 +72,12 @@ def test_the_command_draws_for_each_document(profile: str, tmp_path: Path) -> No
     night = read_night(file, cache(walkable))
     assert night.header["document"] == profile
     assert {each.document for each in night.schedules} == {profile}
+
+
+@pytest.mark.parametrize("command", [["draw"], ["shrink", "."]], ids=["draw", "shrink"])
+def test_a_file_that_cannot_be_written_is_refused_before_hours_are_spent(command: list[str], tmp_path: Path) -> None:
+    """A folder, or a file in none."""
+    for out, got in ((tmp_path, "got a folder"), (tmp_path / "a" / "b", f"got no folder {tmp_path / 'a'}")):
+        result = CliRunner().invoke(app, ["chaos", *command, "--out", str(out)])
+        assert isinstance(result.exception, WrongUseError)
+        assert str(result.exception) == f"--out {out}: expected a file in a folder that is there; {got}"

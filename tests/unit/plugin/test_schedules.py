@@ -63,6 +63,18 @@ def test_a_night_of_another_document_is_refused(pytester: pytest.Pytester, lines
     )
 
 
+def test_mistakes_of_a_file_are_sentences_without_a_stack(pytester: pytest.Pytester) -> None:
+    """Each with its line and key."""
+    (pytester.path / "mine.jsonl").write_text('{"schema": 1}\n{"schema": 2}\n')
+    pytester.makepyfile(TEST)
+    result = pytester.runpytest_inprocess(*QUIET, f"--kmigrate-schedules={pytester.path / 'mine.jsonl'}")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        ["*mine.jsonl: line 1: happenings: expected a list*", "*line 2: schema: expected 1; got 2*"]
+    )
+    result.stdout.no_fnmatch_line("*scheduling.py*")
+
+
 def test_a_suite_of_another_document_is_collected_beside_others(pytester: pytest.Pytester) -> None:
     """Its own file has no line of the profile that all are judged by: its test is skipped, and the others run."""
     (pytester.path / "none.jsonl").write_text(SHIPPED.read_text(encoding="utf-8"))

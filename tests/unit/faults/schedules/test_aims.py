@@ -101,6 +101,18 @@ def test_one_node_in_two_faults_of_processes_at_once_is_refused() -> None:
     assert _mistakes(kill, {**pause, "begin": {"state": "ALL_KRAFT"}}) == []
 
 
+@pytest.mark.parametrize("ended", ["kill", "stop"])
+def test_a_fault_of_nodes_that_are_all_gone_is_refused(ended: str) -> None:
+    """It could never be seen to bite, and they are started again only when it is over."""
+    gone = _fault(ended, target="every-broker")
+    for links in (_cut("active-controller", "every-broker"), _fault("partition", groups=["every-broker", "broker-1"])):
+        during = {**links, "begin": {"state": "HYBRID", "of": 1, "when": "witnessed"}}
+        (found,) = _mistakes(gone, during)
+        assert "happenings[1].fault: expected nodes that run, so that it can be seen to bite; got every-broker" in found
+        assert _mistakes(gone, {**links, "begin": {"state": "HYBRID", "of": 1, "when": "healed"}}) == []
+    assert _mistakes(gone, {**_cut("every-controller", "every-zookeeper"), "begin": {"state": "HYBRID", "of": 1}}) == []
+
+
 def test_a_mistake_is_reported_once() -> None:
     """What follows from it is not."""
     assert len(_mistakes(_fault("kill", target="broker-1"), document="kip-86")) == 1
