@@ -149,19 +149,15 @@ def _report(out: Path, space: "Space", night: "Drawn | Acted", cores: int) -> No
     from pytest_kmigrate.checkers.evidence.wording import counted
     from pytest_kmigrate.cli.console import say
 
+    lines = f"{out}: {counted(len(night.schedules), 'schedule')}"
     if isinstance(night, Acted):
         by_chance = len(night.schedules) - night.paired
-        say(
-            f"{out}: {counted(len(night.schedules), 'schedule')}: {night.paired} of pairs of acts, {by_chance} by chance"
-        )
+        say(f"{lines}: {night.paired} of pairs of acts, {by_chance} by chance")
         say(f"pairs: {night.pairs} of {len(space.acts) ** 2}, an act after an act")
         say(f"expected: {night.seconds / 3600 / cores:.1f} h, {cores} side by side")
         return
     by_gain = len(night.schedules) - night.swept - night.paired
-    say(
-        f"{out}: {counted(len(night.schedules), 'schedule')}: {night.swept} of the sweep, {night.paired} of pairs of effects, "
-        f"{by_gain} by gain"
-    )
+    say(f"{lines}: {night.swept} of the sweep, {night.paired} of pairs of effects, {by_gain} by gain")
     say(
         f"cells: {len(night.cells)} visited of {len(space.cells)} that can be; "
         f"{len(space.answers) - len(space.cells)} cannot"

@@ -22,7 +22,7 @@ FIXTURE = "schedule"
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Have a test marked ``schedules`` run for each schedule; pytest.Collector.CollectError, which shows no stack, for mistakes."""
+    """Have a test marked ``schedules`` run for each schedule; CollectError, which shows no stack, for mistakes."""
     mark = nearest_mark(metafunc.definition, "schedules")
     assert mark is not None, "called for tests that have it"
     options = options_of(metafunc.config)
