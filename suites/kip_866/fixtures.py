@@ -195,7 +195,10 @@ def misnamed_by_id(kmigrate_run: "Run", admin_of: "Callable[[str], Peer]") -> "C
 
 @pytest.fixture
 def new_producer_ids(kmigrate_run: "Run", admin_of: "Callable[[str], Peer]") -> "Callable[[], list[int]]":
-    """``new_producer_ids()``: three ids for new producers from each live broker; fewer from one that refuses."""
+    """``new_producer_ids()``: three ids for new producers from each live broker; fewer from one that refuses.
+
+    One that has no block of ids yet refuses, and fetches one.
+    """
     from pytest_kmigrate.model.topology import Role
     from pytest_kmigrate.wire.admin import producer_id_from
 

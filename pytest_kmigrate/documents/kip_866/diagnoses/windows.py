@@ -11,8 +11,9 @@ from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
 from pytest_kmigrate.checkers.metadata.wrong import Wrong
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims, position_set
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import Window
-from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.event import PHASE, Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
@@ -72,9 +73,15 @@ def never_written(history: History, wrong: Wrong) -> bool:
 
 
 def since_the_takeover(history: History) -> list[Window]:
-    """From the first claim of a KRaft controller on: what is older was in ZooKeeper before."""
+    """From the first claim of a KRaft controller on: what is older was in ZooKeeper before.
+
+    Phases are seen by other probes than claims are, so that the one that begins with it may be seen first.
+    """
     claim = next(kraft_claims(history), None)
-    return [Window(claim.at_ns, sys.maxsize)] if claim else []
+    begun_ns = [
+        each.at_ns for each in history.states(PHASE) if each.what.state in (Phase.COPYING.name, Phase.HYBRID.name)
+    ]
+    return [Window(min([claim.at_ns, *begun_ns]), sys.maxsize)] if claim else []
 
 
 def until_the_takeover(history: History) -> list[Window]:

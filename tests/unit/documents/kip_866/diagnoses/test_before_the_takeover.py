@@ -16,15 +16,16 @@ from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_
     [(3, 1, ("takeover-without-a-broker",)), (2, 1, ()), (None, 1, ()), (3, 0, ())],
     ids=["it had registered", "it had not", "not known", "by a standby"],
 )
+@pytest.mark.parametrize("claimed_ms", [11_000, 12_003], ids=["claim seen first", "phase seen first"])
 def test_a_takeover_without_a_broker_that_had_registered_is_named(
-    registered: float | None, active: int, bugs: tuple[str, ...]
+    registered: float | None, active: int, bugs: tuple[str, ...], claimed_ms: int
 ) -> None:
     """A take-over that does not wait for a broker's registration is another defect."""
     down = event(EventKind.NODE_STOPPED, 8_000, "broker-0", how="killed")
     phases = [phase(10, "ZOOKEEPER"), phase(1_000, "PREPARING"), phase(12_000, "HYBRID")]
     counted = sample(12_000, "controller-3000", ActiveControllerCount=active, MigratingZkBrokerCount=registered)
     earlier = sample(2_000, "controller-3000", ActiveControllerCount=1, MigratingZkBrokerCount=3)
-    claim = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+    claim = znode(claimed_ms, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
     events = [*started(*BROKERS, "controller-3000"), *phases, down]
     run = history(events=events, samples=[earlier, counted], znodes=[claim])
     assert named(run, takeover_waits_for_every_broker.judge(run)) == bugs
