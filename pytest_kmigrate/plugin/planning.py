@@ -43,6 +43,7 @@ from pytest_kmigrate.providers.choosing import provider_named, topology_named
 Entry = dict[str, Any]
 _RUNS_UNDER_CHANCE, _RUNS = 3, 1
 _SEEDED = {"workload", "cluster_metadata"}
+_ENDING = {"expect_end", "may_end", "refused", "started"}
 """Fixtures that draw by the seed of the run, and record what they drew."""
 _EXPECTING = ("expect", "claim", "expect_to_stay")
 """Fixtures whose first argument is the name of what a test expects."""
@@ -88,6 +89,7 @@ def _entry(item: pytest.Item) -> Entry:
         "faults": reading.faults,
         "phases": list(dict.fromkeys(reading.phases)),
         "expectations": list(dict.fromkeys(reading.expectations)),
+        "ends": not _ENDING.isdisjoint(item.fixturenames),
         "seeded": not _SEEDED.isdisjoint(item.fixturenames),
         "runs": _RUNS_UNDER_CHANCE if reading.faults else _RUNS,
         **_releases_of(item),

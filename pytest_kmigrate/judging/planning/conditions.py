@@ -6,6 +6,7 @@ from pytest_kmigrate.faults.schedules.schedule import end_of_name
 from pytest_kmigrate.judging.planning.plan import PlannedTest
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Event, only
+from pytest_kmigrate.model.events.evidence import EndExpected
 from pytest_kmigrate.model.events.faults import FaultBegan
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import MUTANT, RunHeader
@@ -24,6 +25,10 @@ def other_conditions(header: RunHeader, events: Sequence[Event], planned: Planne
     yield from _another_provider(header, events)
     yield from _another_beginning(header, planned)
     yield from other_instruments(header)
+    expected = next(iter(only(events, EndExpected)), None)
+    if expected is not None and not planned.ends:
+        nodes = ", ".join(expected.what.nodes)
+        yield Disagreement("the plan expects no node to end by itself", f"event {expected.seq} expects that of {nodes}")
     if header.schedule is None:
         yield from _faults_beyond(events, planned)
     elif not planned.test.endswith(f"{end_of_name(header.schedule)}]"):

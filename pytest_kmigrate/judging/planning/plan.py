@@ -68,6 +68,8 @@ class PlannedTest:
     """The first release that can run it; None: every older one can."""
     seeded: bool = True
     """Whether its runs show their seed, by what clients and changes of metadata drew."""
+    ends: bool = True
+    """Whether it may expect nodes to end by themselves."""
     until: str | None = None
     """The first release that cannot run it any more; None: every newer one can."""
     suite: Path = SUITES

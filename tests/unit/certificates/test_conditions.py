@@ -88,6 +88,14 @@ def test_a_fault_that_the_plan_does_not_have_is_found(runs: Path) -> None:
     assert reason == "the plan has the faults kill(active-controller), but event 6 begins pause(broker-0)"
 
 
+def test_a_death_is_not_excused_by_an_end_that_no_plan_expects(runs: Path) -> None:
+    """As by an event that allows any node to end."""
+    expected = {"nodes": ["broker-0"], "within_s": 60.0, "naming": None, "began_ns": 0, "is_optional": True}
+    inserted(folders(runs)[1], 8, {"kind": EventKind.EXPECTED_END, "data": expected})
+    (reason,) = [run.reason for run in claims_of(runs).runs if run.reason]
+    assert reason == "the plan expects no node to end by itself, but event 8 expects that of broker-0"
+
+
 @pytest.mark.parametrize(
     ("outcome", "asks_for_it", "grade", "is_finding"),
     [

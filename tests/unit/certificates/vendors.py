@@ -48,6 +48,7 @@ PLANNED: Line = {
     "checks": list(CHECKS),
     "faults": [{"effect": "kill", "fault": "kill(active-controller)"}],
     "phases": ["HYBRID"],
+    "ends": False,
     "runs": 3,
 }
 VENDOR = Implementation(organization="Acme", product="Acme Stream", url="")
