@@ -8,11 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest_kmigrate
+from pytest_kmigrate.faults.schedules.reading import schedule_of
+from pytest_kmigrate.faults.schedules.spelling import Mistake
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.recording.asking import PREFIX, kafka_asked_for, options_asked_for, test_asked_for
 from pytest_kmigrate.recording.reading import read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running.carrying_out import walkable
 from pytest_kmigrate.topology.loading import shipped
 
 _PACKAGE = Path(pytest_kmigrate.__file__).parent
@@ -42,6 +45,7 @@ def replay_command(header: RunHeader, runs: Path, at: Path, *, schedules: Path |
         "runs": str(runs),
     }
     if header.schedule is not None:
+        _require_schedule(header)
         options["schedules"] = str(schedules or _written(header, runs))
     rules = options.get("byteman")
     if rules is not None and not Path(rules).is_file():
@@ -54,6 +58,14 @@ def replay_command(header: RunHeader, runs: Path, at: Path, *, schedules: Path |
     flags = {*chosen, *(["nightly"] if header.schedule is not None else [])}
     reported += [f"{PREFIX}{flag}" for flag in _FLAGS if flag in flags]
     return [sys.executable, "-m", "pytest", *_test(header, at), *reported]
+
+
+def _require_schedule(header: RunHeader) -> None:
+    """WrongUseError if this release refuses the schedule of a run: pytest would say that there is no such test."""
+    mistakes: list[Mistake] = []
+    schedule_of(json.dumps(header.schedule), walkable, mistakes)
+    if mistakes:
+        raise WrongUseError("\n".join(f"{header.run_id}: extra.schedule of run.json: {each}" for each in mistakes))
 
 
 def _written(header: RunHeader, runs: Path) -> Path:

@@ -47,9 +47,19 @@ def test_the_recorded_options_are_used_again(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_schedule_that_this_release_refuses_is_named(tmp_path: Path) -> None:
+    """With its key and the run: pytest would say that there is no such test."""
+    header = replace(HEADER, extra={**HEADER.extra, "schedule": {"schema": 1, "document": "kip-866"}})
+    with pytest.raises(WrongUseError, match=r"extra\.schedule of run\.json: topology: expected"):
+        replay_command(header, tmp_path / "runs", tmp_path)
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_schedule_is_carried_out_again_from_what_the_run_holds(tmp_path: Path) -> None:
     """Its line is written beside the runs, as the file that it came from may be gone."""
-    line = {"schema": 1, "document": "kip-866"}
+    kill = {"id": 1, "fault": {"kind": "kill", "target": "active-controller"}, "begin": {"state": "HYBRID"}}
+    line = {"schema": 1, "document": "kip-866", "topology": "zk1-broker3-controller3", "walk": ["HYBRID"]}
+    line["happenings"] = [kill]
     header = replace(HEADER, extra={**HEADER.extra, "schedule": line})
     command = replay_command(header, tmp_path / "runs", there(tmp_path))
     assert f"--kmigrate-schedules={tmp_path / 'runs' / 'r.jsonl'}" in command
