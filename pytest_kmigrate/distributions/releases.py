@@ -2,6 +2,7 @@
 
 import functools
 import re
+import tomllib
 from importlib import resources
 
 from pytest_kmigrate.distributions.manifest import Manifest, parsed
@@ -29,6 +30,14 @@ def locked_release(version: str) -> Manifest:
         )
     file = resources.files(__package__).joinpath("locks", f"{version}.json")
     return parsed(file.read_text(), str(file))
+
+
+@functools.cache
+def commit_of(version: str) -> str | None:
+    """The commit that nodes of a release log as theirs; None: it is not known."""
+    file = resources.files(__package__).joinpath("commits.toml")
+    commit = tomllib.loads(file.read_text(encoding="utf-8")).get(version)
+    return str(commit) if commit else None
 
 
 def nearest_releases(version: str) -> list[str]:

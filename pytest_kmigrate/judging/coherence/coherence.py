@@ -22,6 +22,7 @@ _OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
     events.in_order,
     events.states_follow,
     events.faults_begin,
+    events.expectations_agree,
     events.lives_follow,
     events.images_are_there,
     clients.counts_are_rows,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from pytest_kmigrate.model.event import Event, EventKind, Recorded, only
-from pytest_kmigrate.model.events.evidence import SnapshotTaken
+from pytest_kmigrate.model.events.evidence import ExpectationEnded, SnapshotTaken
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed, FaultWitnessed
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StateChanged
@@ -61,6 +61,18 @@ def faults_begin(history: History) -> Iterator[Disagreement]:
         first = began.get(event.what.fault_id)
         if first is None or first.seq > event.seq:
             yield Disagreement(f"{_at(event)} is about {event.what.fault_id}", "no fault-began precedes it")
+
+
+def expectations_agree(history: History) -> Iterator[Disagreement]:
+    """What came true was observed as it was expected."""
+    for event in history.of(ExpectationEnded):
+        expected, observed = event.what.expected, event.what.observed
+        if event.what.met and expected != observed:
+            yield Disagreement(
+                f"{_at(event)} has met what was expected of {event.what.name!r}",
+                f"it expected {expected!r} and observed {observed!r}",
+            )
+            return
 
 
 def lives_follow(history: History) -> Iterator[Disagreement]:

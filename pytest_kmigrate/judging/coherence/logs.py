@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 
-from pytest_kmigrate.distributions.releases import known_releases, locked_release
+from pytest_kmigrate.distributions.releases import commit_of, known_releases, locked_release
 from pytest_kmigrate.judging.coherence.clocks import is_set, set_clocks
 from pytest_kmigrate.judging.coherence.header import start_of
 from pytest_kmigrate.model.events.nodes import NodeStarted
@@ -15,6 +15,8 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 
 _RELEASE = re.compile(rb"Kafka version: (\S{1,40}) \(")
 _BEFORE_RELEASE = b"Kafka version: "
+_COMMIT = re.compile(rb"Kafka commitId: (\S{1,64}) \(")
+_BEFORE_COMMIT = b"Kafka commitId: "
 _TIME = re.compile(rb"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d):(\d\d),(\d{3}) ")
 """How lines begin; from 4.0 on, a T is between date and time."""
 _S = 1_000_000_000
@@ -25,18 +27,19 @@ _LATE_S, _EARLY_S = 5, 120
 
 
 def logs_have_their_release(folder: RunFolder, history: History) -> Iterator[Disagreement]:
-    """A node that runs the jars of a release logs that release; a build may call itself anything."""
+    """A node that runs the jars of a release logs that release and its commit; a build may call itself anything."""
     starts = history.of(NodeStarted)
     for node in sorted({str(each.node) for each in starts}):
         ran = {each.what.kafka: each for each in starts if each.node == node}
         if not all(_is_release(name, each.what.digest) for name, each in ran.items()):
             continue
-        logged = set(_releases_in(_log(folder, history, node)))
-        if others := sorted(logged - ran.keys()):
-            first = next(iter(ran.values()))
-            yield Disagreement(
-                f"event {first.seq} starts {node} with Kafka {first.what.kafka}", f"its log has Kafka {others[0]}"
-            )
+        log, first = _log(folder, history, node), next(iter(ran.values()))
+        started = f"event {first.seq} starts {node} with Kafka {first.what.kafka}"
+        if others := sorted(set(_named_in(log, _BEFORE_RELEASE, _RELEASE)) - ran.keys()):
+            yield Disagreement(started, f"its log has Kafka {others[0]}")
+        commits = set(map(commit_of, ran))
+        if None not in commits and (others := sorted(set(_named_in(log, _BEFORE_COMMIT, _COMMIT)) - commits)):
+            yield Disagreement(started, f"its log has the commit {others[0]}, which that release is not built from")
 
 
 def logs_have_the_time(folder: RunFolder, history: History) -> Iterator[Disagreement]:
@@ -79,13 +82,13 @@ def _log(folder: RunFolder, history: History, node: str) -> bytes:
     return folder.content(file)[:size] if file.is_file() else b""
 
 
-def _releases_in(log: bytes) -> Iterator[str]:
-    """What a node logged as its release, at each start."""
-    at = log.find(_BEFORE_RELEASE)  # many times as fast as the pattern in megabytes that have it a few times
+def _named_in(log: bytes, before: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:
+    """What a node logged as its release, or its commit, at each start."""
+    at = log.find(before)  # many times as fast as the pattern in megabytes that have it a few times
     while at >= 0:
-        if match := _RELEASE.match(log, at):
+        if match := pattern.match(log, at):
             yield match[1].decode(errors="replace")
-        at = log.find(_BEFORE_RELEASE, at + 1)
+        at = log.find(before, at + 1)
 
 
 def _last_time(log: bytes, begin: int, end: int) -> int | None:

@@ -182,3 +182,11 @@ def test_a_schedule_is_that_of_its_test(runs: Path) -> None:
     change_header(run, extra={"schedule": {"seed": 2, "happenings": []}})
     (reason,) = [each.reason for each in claims_of(runs).runs if each.reason]
     assert reason == "the plan has the schedule of test_takes_over, but run.json has another"
+
+
+def test_what_came_true_is_what_was_expected(runs: Path) -> None:
+    """A forger who turns the flag alone contradicts the values beside it."""
+    met = {"expected": 3, "observed": 2, "met": True, "kind": "SAFETY", "within_s": 5.0, "took_ms": 9}
+    inserted(folders(runs)[1], 8, {"kind": EventKind.EXPECTATION, "data": {"name": "brokers in sync", **met}})
+    (finding,) = claims_of(runs).findings
+    assert "has met what was expected of 'brokers in sync', but it expected 3 and observed 2" in finding
