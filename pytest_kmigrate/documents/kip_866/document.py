@@ -28,6 +28,7 @@ DOCUMENT = Document(
         *("BrokerMetadataType", "ControllerMetadataType", "ControllerFeatures", "LastCommittedRecordOffset"),
         *(f"ZkWrite{what}TimeMs.{value}" for what in ("Snapshot", "Delta") for value in ("Count", "Min", "Max")),
         *("GlobalTopicCount", "RaftHighWatermark", "RaftCurrentEpoch", "RaftCurrentState"),
+        *("ActiveBrokerCount", "FencedBrokerCount"),
     ),
     procedure=STEPS,
     driver=MigrationDriver,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pytest_kmigrate.checkers.evidence.expectations import Unmet, lacking_members
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.registration.heartbeats import brokers_that_run_are_unfenced
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History
@@ -23,9 +24,13 @@ _RECORDS = re.compile(
 def unfencing_was_lost_with_the_aborted_copy(history: History, verdict: Verdict) -> bool:
     """A broker was unfenced within the transaction of a copy that was aborted, and not again before it was restarted.
 
-    It explains that this broker, and no other, is in no ISR.
+    It explains that this broker, and no other, is fenced though it runs, and is in no ISR.
     """
     fenced = {broker for _, log in logs_of(history, "controller") for broker in _left_fenced(log)}
+    if verdict.is_of(brokers_that_run_are_unfenced):
+        named = verdict.listed("fenced")
+        most = max(len(named), int(str(verdict.facts.get("uncounted", 0))))
+        return {f"broker-{each}" for each in fenced}.issuperset(named) and 0 < most <= len(fenced)
     return bool(fenced) and all_unmet(history, verdict, lambda event: _lacks_only(event, fenced))
 
 

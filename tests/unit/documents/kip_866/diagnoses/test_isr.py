@@ -1,18 +1,22 @@
 """Facts about brokers that come into no ISR: a request lost at the take-over, an unfencing lost with the copy."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.checks.registration.heartbeats import brokers_that_run_are_unfenced
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import event, history, znode
+from tests.unit.checkers.histories import event, history, phase, sample, snapshot, znode
+from tests.unit.documents.kip_866.checks.nodes import controller, migrating, with_flag
 from tests.unit.documents.kip_866.diagnoses.naming import (
     BROKERS,
     CONTROLLERS,
     failed_step,
+    named,
     named_of_expectations,
     named_of_steps,
     started,
@@ -162,3 +166,46 @@ def test_an_unfencing_that_an_aborted_copy_undid_is_kmigrate_1(later: str) -> No
 def test_a_broker_that_is_in_no_isr_for_another_reason_is_not_kmigrate_1(run: History) -> None:
     """A symptom that many defects share."""
     assert named_of_expectations(run) == ()
+
+
+STAYS = REGISTERED + BEGUN + UNFENCED + ABORTED + AGAIN
+
+
+def fenced(log: str, brokers: Sequence[int], uncounted: int) -> History:
+    """Three brokers run; the log has these fenced in the end, and the active controller counts so many as fenced."""
+    image = MetadataImage("metadata-log", extra={"brokers": {str(each): {"fenced": True} for each in brokers}})
+    counts = {"ActiveControllerCount": 1.0, "ActiveBrokerCount": 3.0 - uncounted, "FencedBrokerCount": uncounted}
+    nodes = [
+        with_flag(0, "controller-3001"),
+        controller(number=3001),
+        *(e for n in range(3) for e in migrating(20_000, n)),
+    ]
+    return history(
+        events=[phase(0, "HYBRID"), *nodes, snapshot(90_000, "a-log")],
+        samples=[sample(at, "controller-3001", **counts) for at in range(20_000, 90_000, 1_000)],
+        images={"a-log": image},
+        znodes=[TAKEN_OVER],
+        logs={"controller-3001": log},
+    )
+
+
+@pytest.mark.parametrize(
+    ("log", "brokers", "uncounted", "bugs"),
+    [
+        (STAYS, [2], 0, ("kmigrate-1",)),
+        (STAYS, [2], 1, ("kmigrate-1",)),
+        (STAYS, [], 1, ("kmigrate-1",)),
+        (STAYS, [1], 1, ()),
+        (STAYS, [2], 2, ()),
+        (STAYS, [], 3, ()),
+        (REGISTERED + UNFENCED + BEGUN + ABORTED + AGAIN, [2], 1, ()),
+        ("", [2], 1, ()),
+    ],
+    ids=["by the log", "by both", "by the gauge", "another broker", "two", "three", "unfenced before", "no log"],
+)
+def test_a_broker_that_stays_fenced_since_an_aborted_copy_is_kmigrate_1(
+    log: str, brokers: list[int], uncounted: int, bugs: tuple[str, ...]
+) -> None:
+    """This one and no other; brokers that send no heartbeats are fenced, too."""
+    run = fenced(log, brokers, uncounted)
+    assert named(run, brokers_that_run_are_unfenced.judge(run)) == bugs
