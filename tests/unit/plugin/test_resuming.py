@@ -120,6 +120,16 @@ def test_a_run_that_could_not_be_judged_is_run_again(pytester: pytest.Pytester, 
     assert folders(pytester) == 2
 
 
+def test_a_run_whose_harness_died_is_run_again(pytester: pytest.Pytester, resumed: Runs) -> None:
+    """As on a machine that was lost with its part of a night: without a manifest no run counts."""
+    pytester.makepyfile(TEST)
+    resumed(GREEN)
+    (manifest,) = pytester.path.rglob("manifest.json")
+    manifest.unlink()
+    resumed(GREEN).assert_outcomes(passed=1)
+    assert folders(pytester) == 2
+
+
 def test_a_known_bug_is_expected_by_the_run_that_met_it(pytester: pytest.Pytester, resumed: Runs) -> None:
     """One that a race decides, and one that shows each time: as before the test has failed as expected."""
     pytester.makepyfile(f"import pytest\n\n@pytest.mark.known_bug('kmigrate-1')\n{TEST}")
