@@ -48,6 +48,7 @@ LIMITS = (
     "Images of the metadata and transactions of ZooKeeper are such streams, too.",
     "So can one that changes what the harness alone has: ends of nodes, outcomes of changes, times, trouble.",
     "Machine, provider, what it offered, digests of jars and classes, and the harness are as the vendor recorded them.",
+    "Java, the environment and plugins of the vendor's pytest are in no digest: they may change Kafka, or the harness.",
     "A run that was removed with its lines of sessions.jsonl leaves no trace: seeds and outcomes may have been chosen.",
     "Only a challenge answers that: a nonce of the reader that is newer than the build.",
     "A test without clients shows nothing of its seed; a challenge asks for one only where a document has no other.",

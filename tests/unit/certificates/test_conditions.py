@@ -190,3 +190,11 @@ def test_what_came_true_is_what_was_expected(runs: Path) -> None:
     inserted(folders(runs)[1], 8, {"kind": EventKind.EXPECTATION, "data": {"name": "brokers in sync", **met}})
     (finding,) = claims_of(runs).findings
     assert "has met what was expected of 'brokers in sync', but it expected 3 and observed 2" in finding
+
+
+@pytest.mark.parametrize(
+    "unfindable", ["environment and plugins", "trouble", "ends of nodes", "removed with its lines"]
+)
+def test_what_cannot_be_found_stands_in_the_certificate(certificate: Path, unfindable: str) -> None:
+    """A reader of the certificate alone knows what it cannot show."""
+    assert any(unfindable in each for each in verified(certificate).statement.predicate.limits)
