@@ -160,6 +160,8 @@ def _foreign(register: Path) -> Iterator[str]:
         name = path.relative_to(register).as_posix()
         if path.is_symlink():
             yield f"{path}: expected a file of the register, got a link: put the file itself there"
+        elif path.is_dir() and path.name.endswith(CERTIFICATE):
+            yield f"{path}: expected a certificate, got a folder: take it out"
         elif path.is_file() and name not in (PAGE, TRUSTED) and not _is_of_certificate(path):
             yield f"{path}: expected files of certificates in a register, got another: take it out"
 

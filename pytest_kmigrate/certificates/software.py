@@ -27,7 +27,7 @@ def digests_of_software(given: str) -> Digests:
     if match := _SHA256.fullmatch(given.lower()):
         return Digests(match[1])
     if given.lower().startswith("sha256:"):
-        raise WrongUseError(f"--software: expected sha256: and 64 hexadecimal digits, got {given!r}")
+        raise WrongUseError(f"{given!r}: expected sha256: and 64 hexadecimal digits, a folder, a release or image:NAME")
     if is_image(given):
         from pytest_kmigrate.providers.docker.images import brought  # noqa: PLC0415 - few readers have an engine
 

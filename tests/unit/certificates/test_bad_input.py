@@ -204,7 +204,11 @@ BAD: dict[str, tuple[Any, tuple[str, ...], str]] = {
         "schema_version: expected 2, got 1: an earlier release of pytest-kmigrate wrote it",
     ),
     "other software": (Path.exists, ("--software", f"sha256:{'ab' * 32}"), "it is about other software"),
-    "no digest": (Path.exists, ("--software", "sha256:ab"), "expected sha256: and 64 hexadecimal digits, got"),
+    "no digest": (
+        Path.exists,
+        ("--software", "sha256:ab"),
+        "'sha256:ab': expected sha256: and 64 hexadecimal digits, a folder",
+    ),
     "nothing to allow": (Path.exists, ("--allow", "everything"), "--allow: expected apache-defects, got 'everything'"),
     "another statement": (
         lambda out: sign_anew(out, lambda statement: statement.update(predicateType="https://slsa.dev/provenance/v1")),

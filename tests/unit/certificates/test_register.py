@@ -175,6 +175,10 @@ def _signed_in(register: Path, change: Callable[[dict[str, Any]], Any], certific
         (of_an_unknown_schema, r"predicate\.schema_version: Input should be 2: this is no certificate"),
         (by_an_unknown_key, r"expected a signature by a key of .*register\.toml, got one by sha256:.*: add it under"),
         (with_a_private_key, r"x\.key: expected files of certificates in a register, got another: take it out"),
+        (
+            lambda register, _: (register / "acme" / "x.kmcert").mkdir(),
+            r"x\.kmcert: expected a certificate, got a folder: take it out",
+        ),
         (with_a_link, r"kip-866\.kmcert: expected a file of the register, got a link"),
         (with_other_results, r"kip-866\.test-result\.json: expected a certificate in a DSSE envelope"),
     ],
