@@ -62,9 +62,13 @@ def carry_out(schedule: Schedule, run: Run) -> Sequence[Check]:
     """Walk and let everything happen; return what is to be judged besides every run.
 
     A happening that cannot begin within a minute of its state is left out: its fault is not witnessed, and the run
-    INCONCLUSIVE.
+    INCONCLUSIVE. Clients have joined before anything happens, and are served when all of it is over: a schedule of
+    seconds would show nothing of readers otherwise.
     """
-    run.traffic.start(run.traffic.usual())
+    clients = run.traffic.usual()
+    run.traffic.start(clients)
+    once = clients.partitions * len(clients.topics)
+    run.traffic.await_committed(once)
     changing = _Changing(run, document(schedule.document))
     if schedule.changes_per_s:
         run.metadata.change(schedule.changes_per_s)
@@ -76,6 +80,7 @@ def carry_out(schedule: Schedule, run: Run) -> Sequence[Check]:
             if then is not None and changing.loses_a_side(state, then):
                 changing.compare(state)
         walk.end()
+    run.traffic.await_committed(2 * once)
     if states and not changing.is_over:
         changing.compare(states[-1])
     watching = changing.watching

@@ -32,6 +32,7 @@ def test_controllers_wait_for_a_live_broker_and_then_control_it(
     migration.advance_to(Phase.PREPARING)
     migration.begin(procedure.ENTER_MIGRATION, moves=3)
     workload.await_acked(1000)
+    created("before", partitions=1, replication=4)  # a replica that every later controller gives it anew
     expect(
         "the answer to the registration of broker 9 with a lower metadata.version",
         lambda: stub.register(identity()[0], identity()[1] - 1),

@@ -26,6 +26,7 @@ from pytest_kmigrate import (
 from pytest_kmigrate.documents.kip_866 import expectations
 
 TAKEN, KEPT = "ann:SCRAM-SHA-256", "bob:SCRAM-SHA-256"  # in the order in which a map of Java's has them
+TAKEN_BACK = ("topic-configs", "broker-configs", "default-broker-config", "quotas", "scram", "acls")
 PENDING = [f"pending-{number}" for number in range(10)]
 WHEN_A_CONTROLLER_IS_DOWN = pytest.mark.since("3.7.0")  # before, those that are left copy nothing meanwhile
 
@@ -135,13 +136,20 @@ class TestDualWrite:
 
 
 @pytest.mark.starts_at("ALL_KRAFT", filled=True)
-@pytest.mark.requirement("K866-FAIL-crash-after-all-kraft")
+@pytest.mark.requirement("K866-FAIL-crash-after-all-kraft", "K866-FAIL-failover-with-pending-writes")
 def test_another_controller_takes_over_when_all_brokers_run_kraft(
     workload, cluster_metadata, migration, inject, verify_clients
 ):
-    """With every broker in KRaft mode the migration can still be finalized after a crash."""
-    with cluster_metadata.changing("after", per_s=2), inject(Kill(targets.active_controller())):
-        migration.await_new_active_controller()
+    """With every broker in KRaft mode the migration can still be finalized after a crash.
+
+    What was taken away when no controller could write it any more leaves ZooKeeper by the one that takes over.
+    """
+    with inject(Kill(targets.active_controller()), at=triggers.after_operations(1500)):
+        with inject(Cut(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER))):
+            cluster_metadata.take_back(families=TAKEN_BACK)
+            migration.await_new_active_controller()
+        workload.await_acked(500)
+    with cluster_metadata.changing("after", per_s=2):
         workload.await_acked(500)
     migration.advance_to(Phase.FINALIZED)
 

@@ -34,7 +34,22 @@ def purge(producer: Producer, unanswered: Sized) -> None:
         producer.purge()
     deadline = time.monotonic() + PURGE_S
     while unanswered and time.monotonic() < deadline:
-        producer.poll(0.01)
+        hear(producer, 0.01)
+
+
+def hear(producer: Producer, timeout_s: float) -> bool:
+    """Hear answers, waiting for them up to ``timeout_s``; False if the producer does not survive.
+
+    A fatal error is raised where the producer is asked, and not handed to its callback for errors: after minutes
+    without an answer an idempotent one cannot say any more what it has sent.
+    """
+    try:
+        producer.poll(timeout_s)
+    except KafkaException as error:
+        if not error.args[0].fatal():
+            raise
+        return False
+    return True
 
 
 class Pace:
@@ -72,7 +87,8 @@ class Sender:
         self._sequence = 0
         self._unanswered: dict[int, tuple[int, str]] = {}
         """When each send without an answer began, and to which topic it went, by its sequence."""
-        self._producer = Producer(producer_properties(settings, number), error_cb=self._notice)
+        # With a callback errors that pass are not logged, and a fatal one is raised by ``poll``.
+        self._producer = Producer(producer_properties(settings, number), error_cb=lambda _: None)
 
     def __len__(self) -> int:
         """Sends without an answer."""
@@ -99,7 +115,7 @@ class Sender:
 
     def serve(self, timeout_s: float) -> None:
         """Hear answers, waiting for them up to ``timeout_s``."""
-        self._producer.poll(timeout_s)
+        self.broken = not hear(self._producer, timeout_s) or self.broken
 
     def give_up(self) -> None:
         """End every send that has no answer; it becomes indefinite."""
@@ -123,9 +139,6 @@ class Sender:
         who = (PRODUCE, outcome.value, self.number)
         self._rows.append((*who, *where, self.number, sequence, began_ns, ended_ns, "", True, error))
         self._counts.sent(outcome, *where[:2])
-
-    def _notice(self, error: KafkaError) -> None:
-        self.broken = self.broken or error.fatal()
 
 
 class Senders:

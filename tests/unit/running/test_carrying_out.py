@@ -14,6 +14,7 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.running import carrying_out
 from pytest_kmigrate.running.carrying_out import carry_out
 from pytest_kmigrate.waiting import until
+from pytest_kmigrate.workloads.clients.client_settings import ClientWorkload
 from tests.unit.fakes import Stage
 
 AT_ONCE = Release(operations=0, at_most_s=60)
@@ -23,6 +24,7 @@ AT_ONCE = Release(operations=0, at_most_s=60)
 def run(stage: Stage) -> Any:
     """A run whose walk, traffic and metadata are noted in ``done``."""
     done: list[str] = []
+    done_by_clients: list[tuple[int, int, int]] = []
 
     def note(what: str) -> Any:
         return lambda *given, **_: done.append(f"{what}{list(given)}")
@@ -30,12 +32,16 @@ def run(stage: Stage) -> Any:
     def advance_to(state: str) -> None:
         done.append(f"walk to {state}, {', '.join(_in_force(stage)) or 'nothing'} in force")
 
+    def served(commits: int) -> None:
+        done_by_clients.append((commits, len(stage.of(EventKind.FAULT_BEGAN)), len(stage.of(EventKind.FAULT_HEALED))))
+
     return SimpleNamespace(
         done=done,
+        served=done_by_clients,
         inject=Injector(stage.scene),
         without=frozenset(),
         driver=SimpleNamespace(advance_to=advance_to),
-        traffic=SimpleNamespace(start=note("traffic"), usual=lambda: "usual"),
+        traffic=SimpleNamespace(start=note("traffic"), usual=ClientWorkload, await_committed=served),
         metadata=SimpleNamespace(change=note("change"), stop=note("stop"), settle=note("settle"), visible=list),
     )
 
@@ -60,6 +66,12 @@ def test_a_happening_is_over_before_the_walk_goes_on(stage: Stage, run: Any) -> 
     assert run.done[1] == "walk to ALL_KRAFT, nothing in force"
     assert [str(event.data["fault"]) for event in stage.of(EventKind.FAULT_BEGAN)] == [str(pause), str(kill)]
     assert len(stage.of(EventKind.FAULT_HEALED)) == len(stage.of(EventKind.FAULT_WITNESSED)) == 2
+
+
+def test_clients_are_served_before_anything_happens_and_when_it_is_over(stage: Stage, run: Any) -> None:
+    """Each of three partitions has an offset first, and some a second and a third one in the end."""
+    carry_out(_schedule(Happening(1, Pause(node("broker-1")), Begin("HYBRID"), AT_ONCE)), run)
+    assert run.served == [(3, 0, 0), (6, 1, 1)]
 
 
 def test_what_is_across_stays_in_force_while_the_walk_goes_on(stage: Stage, run: Any) -> None:

@@ -161,6 +161,23 @@ def test_a_dead_process_is_not_waited_for(tmp_path: Path) -> None:
         clients.await_acked(1, within_s=60)
 
 
+def test_the_pipes_of_a_process_that_died_are_closed(tmp_path: Path) -> None:
+    """Left to Python they are warnings, which fail whatever test runs then."""
+    spawned: list[subprocess.Popen[bytes]] = []
+
+    def spawn(_argv: Sequence[str]) -> subprocess.Popen[bytes]:
+        dying = [sys.executable, "-c", "raise SystemExit(1)"]
+        spawned.append(subprocess.Popen(dying, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        spawned[0].wait()
+        return spawned[0]
+
+    with RunningClients(_settings(tmp_path), tmp_path / "settings.json", spawn) as clients:
+        assert clients.has_ended
+    for pipe in (spawned[0].stdin, spawned[0].stdout):
+        assert pipe is not None
+        assert pipe.closed
+
+
 def test_the_process_is_our_own_python(tmp_path: Path) -> None:
     """The clients run under the interpreter of the tests, with a settings file."""
     argv: list[str] = []

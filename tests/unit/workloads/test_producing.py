@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.workloads.clients import producing
@@ -129,6 +130,44 @@ def test_a_broken_producer_is_replaced_under_a_new_number(rows: list[Row]) -> No
     senders.replace_broken(numbers)
     assert [sender.number for sender in senders._senders] == [2, 1]
     assert [row[1] for row in rows] == [OperationOutcome.INDEFINITE]
+
+
+class Fatal(Deaf):
+    """A producer that has lost count of what it sent, as each question says."""
+
+    def poll(self, _timeout: float) -> None:
+        """The error of an idempotent producer whose batch was answered by none for minutes."""
+        raise KafkaException(KafkaError(KafkaError._INCONSISTENT, "unable to guarantee consistency", fatal=True))
+
+
+def test_a_producer_with_a_fatal_error_is_replaced_and_the_others_go_on(
+    rows: list[Row], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is raised by ``poll``; the clients of a cluster that stood still for minutes died of it."""
+    monkeypatch.setattr(producing, "PURGE_S", 0.05)
+    counts = Counts()
+    senders = Senders(_settings(per_s=0), rows, counts, RunClock(0))
+    numbers = NumberSource()
+    senders.begin([numbers(), numbers()])
+    monkeypatch.setattr(senders._senders[0], "_producer", Fatal())
+    senders._senders[0].send()
+    senders.tick(0)
+    assert [sender.broken for sender in senders._senders] == [True, False]
+    senders.replace_broken(numbers)
+    assert [sender.number for sender in senders._senders] == [2, 1]
+    assert [(row[1], row[12]) for row in rows] == [(OperationOutcome.INDEFINITE, "_PURGE_INFLIGHT")]
+
+
+def test_an_error_that_is_not_fatal_ends_the_clients(sender: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else is raised by ``poll`` but a mistake of ours."""
+
+    class Wrong(Deaf):
+        def poll(self, _timeout: float) -> None:
+            raise KafkaException(KafkaError(KafkaError._STATE, "wrong state"))
+
+    monkeypatch.setattr(sender, "_producer", Wrong())
+    with pytest.raises(KafkaException, match="wrong state"):
+        sender.serve(0)
 
 
 def test_skipped_sends_are_counted(rows: list[Row]) -> None:
