@@ -235,7 +235,9 @@ class _Walk:
 
     def _release(self, happening: Happening) -> Trigger:
         release = happening.release
-        counted = first_of(after_operations(release.operations), after_s(release.at_most_s))
+        # Writes are quick, and some faults bite late: a name is looked up for the next connection only.
+        bites = when("seen to bite", partial(self._is, happening.id, "witnessed"))
+        counted = first_of(in_turn(after_operations(release.operations), bites), after_s(release.at_most_s))
         if release.across:
             left = self._left[happening.id]
             counted = in_turn(when("come to the next state", left.is_set), counted)

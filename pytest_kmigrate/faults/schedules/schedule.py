@@ -36,7 +36,7 @@ class Begin:
 
 @dataclass(frozen=True)
 class Release:
-    """When a happening ends: after so many acknowledged writes, and after ``at_most_s`` seconds anyway.
+    """When a happening ends: after so many acknowledged writes, once it was seen to bite; after ``at_most_s`` s anyway.
 
     ``across``: it stays in force until the walk has come to its next state, and only then these count.
     """

@@ -74,6 +74,22 @@ def test_clients_are_served_before_anything_happens_and_when_it_is_over(stage: S
     assert run.served == [(3, 0, 0), (6, 1, 1)]
 
 
+def test_a_happening_ends_when_it_was_seen_to_bite(stage: Stage, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However soon its writes are made; without a witness it ends in its own time."""
+    asked: list[int] = []
+
+    def is_witnessed(_: Injection) -> bool:
+        asked.append(len(stage.of(EventKind.FAULT_HEALED)))
+        return len(asked) > 3
+
+    monkeypatch.setattr(Injection, "is_witnessed", property(is_witnessed))
+    carry_out(_schedule(Happening(1, Pause(node("broker-1")), Begin("HYBRID"), AT_ONCE)), run)
+    assert asked == [0, 0, 0, 0]
+    monkeypatch.setattr(Injection, "is_witnessed", property(lambda _: False))
+    carry_out(_schedule(Happening(1, Pause(node("broker-1")), Begin("HYBRID"), Release(0, 0.1))), run)
+    assert len(stage.of(EventKind.FAULT_HEALED)) == 2
+
+
 def test_what_is_across_stays_in_force_while_the_walk_goes_on(stage: Stage, run: Any) -> None:
     """A step is taken under it, and then it ends."""
     pause = Pause(node("broker-1"))
