@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parents[1]
+_SUITES = _PACKAGE / "suites"
 _NO_HARNESS = ("suites", "reports", "analysis", "__pycache__")
 """Folders whose files change neither the evidence of a run nor its verdicts; a suite's own files are its tests'."""
 _PART_OF_A_TEST = (".py", ".jsonl")
@@ -30,7 +31,7 @@ def digest_of_test(file: Path, *, has_above: bool = True) -> str:
     ships it, wherever that is installed: nothing above takes part.
     """
     folder = file.parent
-    others = [folder.parent / name for name in _other_suites([file, *_helpers(folder)])]
+    others = [_SUITES / name for name in _other_suites([file, *_helpers(folder)]) if (_SUITES / name).is_dir()]
     above = [parent / _CONFTEST for parent in folder.parents if has_above and (parent / _CONFTEST).is_file()]
     return digest_of([file, *_helpers(folder), *(each for other in others for each in _helpers(other)), *above])
 
@@ -41,7 +42,7 @@ def _helpers(folder: Path) -> list[Path]:
 
 
 def _other_suites(files: Iterable[Path]) -> list[str]:
-    """The suites beside their own whose helpers these files import."""
+    """The package's suites, besides their own, whose helpers these files import; they may be a user's."""
     own = {file.parent.name for file in files}
     named = {name for file in files if file.suffix == ".py" for name in _OF_A_SUITE.findall(file.read_text("utf-8"))}
     return sorted(named - own)

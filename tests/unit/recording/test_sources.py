@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.recording import sources
 from pytest_kmigrate.recording.sources import _files, digest_of, digest_of_test
 
 
@@ -42,8 +43,11 @@ def test_the_harness_is_no_suite_and_nothing_compiled(tmp_path: Path) -> None:
         ("dolls/fixtures.py", False),
     ],
 )
-def test_a_test_is_its_file_and_what_it_uses(tmp_path: Path, name: str, *, is_part: bool) -> None:
+def test_a_test_is_its_file_and_what_it_uses(
+    tmp_path: Path, name: str, *, is_part: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Helpers and schedules beside it, and helpers of another suite that one of these imports."""
+    monkeypatch.setattr(sources, "_SUITES", tmp_path)
     for file in (
         "toys/test_one.py",
         "toys/helpers.py",
@@ -58,6 +62,15 @@ def test_a_test_is_its_file_and_what_it_uses(tmp_path: Path, name: str, *, is_pa
     with (tmp_path / name).open("a") as changed:
         changed.write("y = 2\n")
     assert (digest_of_test(tmp_path / "toys" / "test_one.py") != before) is is_part
+
+
+def test_a_users_test_may_use_a_suite_of_the_package(tmp_path: Path) -> None:
+    """Which is not beside it; what does not exist is for Python to say."""
+    file = tmp_path / "test_mine.py"
+    file.write_text("from pytest_kmigrate.suites.kip_500.fixtures import *\n")
+    assert digest_of_test(file) != digest_of([file])
+    file.write_text("from pytest_kmigrate.suites.kip_501.fixtures import *\n")
+    assert digest_of_test(file) == digest_of([file])
 
 
 def test_a_conftest_above_changes_a_run_and_no_plan(tmp_path: Path) -> None:
