@@ -88,6 +88,10 @@ def every(role: Role) -> Target:
     return Target(f"every-{role.value}", lambda scene: [node.name for node in scene.cluster.nodes(role)])
 
 
+EVERY = {str(every(role)): role for role in Role}
+"""By its text, each target of ``every``, and the role that it means."""
+
+
 def node(name: str) -> Target:
     """The node of this name."""
     return Target(name, lambda scene: [scene.cluster.node(name).name])

@@ -13,14 +13,14 @@ def leaderships(history: History) -> list[Sequence[Sample]]:
 
     Who stood still or was cut off goes on claiming, but began before its successor did.
     """
-    claims = sorted(_claims(history), key=lambda each: each[0].at_ns)
+    claims = sorted(terms(history), key=lambda each: each[0].at_ns)
     ends_ns = [*(later[0].at_ns for later in claims[1:]), math.inf]
     rows = ([each for each in claim if each.at_ns < end_ns] for claim, end_ns in zip(claims, ends_ns, strict=False))
     return [row for row in rows if row]
 
 
-def _claims(history: History) -> Iterator[list[Sample]]:
-    """Samples in a row in which one process said that it leads; those in which it said nothing are left out."""
+def terms(history: History) -> Iterator[list[Sample]]:
+    """Yield samples in a row in which one process said that it leads; those in which it said nothing are left out."""
     for samples in processes(history, "controller"):
         telling = (each for each in samples if each.values.get("ActiveControllerCount") is not None)
         for is_active, row in itertools.groupby(telling, lambda each: each.values["ActiveControllerCount"] == 1):

@@ -8,16 +8,16 @@ from pytest_kmigrate.faults.schedules.contradictions import Walkable
 from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
 from pytest_kmigrate.faults.schedules.space import ARROW, aim_of
 from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, kind_of, spelled, wrong
+from pytest_kmigrate.faults.targets import EVERY, every
 from pytest_kmigrate.model.topology import Role, Topology
 
-_EVERY = {f"every-{role.value}": role for role in Role}
 _ROLES = {
     "quorum-leader": Role.CONTROLLER,
     "follower-controller": Role.CONTROLLER,
     "zookeeper-leader": Role.ZOOKEEPER,
     "random-broker": Role.BROKER,
     "broker-besides-controller": Role.BROKER,
-    **_EVERY,
+    **EVERY,
 }
 """Which nodes a target chooses among; ``active-controller`` is a broker or a controller."""
 _ONE_OF = {Role.CONTROLLER: "follower-controller", Role.ZOOKEEPER: "zookeeper-leader", Role.BROKER: "random-broker"}
@@ -66,7 +66,7 @@ def _no_link(key: str, fault: Fault, topology: Topology) -> Iterator[Mistake]:
     source, destination = aims.get("source"), aims.get("destination")
     if source is None or destination is None:
         return
-    if source == destination and source not in _EVERY:
+    if source == destination and source not in EVERY:
         yield wrong(f"{key}.destination", "another node than the source", destination)
     elif _role(source, topology) is Role.ZOOKEEPER and _role(destination, topology) is not Role.ZOOKEEPER:
         yield wrong(
@@ -104,10 +104,10 @@ def _of_its_role(aim: str, topology: Topology) -> str:
     source, arrow, destination = aim.partition(ARROW)
     if not arrow:
         role = _role(aim, topology)
-        return _ONE_OF.get(role, aim) if role and aim not in _EVERY else aim
+        return _ONE_OF.get(role, aim) if role and aim not in EVERY else aim
     return ARROW.join(_all_of(each, topology) for each in (source, destination))
 
 
 def _all_of(aim: str, topology: Topology) -> str:
     role = _role(aim, topology)
-    return f"every-{role.value}" if role else aim
+    return str(every(role)) if role else aim

@@ -9,11 +9,11 @@ from pytest_kmigrate.faults.processes import Kill, Pause, Stop
 from pytest_kmigrate.faults.resources import FewFiles, FillDisk, Starve, TornTail
 from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
 from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, point_of, wrong
+from pytest_kmigrate.faults.targets import EVERY
 from pytest_kmigrate.faults.znodes import ExpireSession
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role
 
-_EVERY = frozenset(f"every-{role.value}" for role in Role)
 _OF_PROCESSES = (Kill, Stop, Pause, Starve, FillDisk, FewFiles, TornTail)
 """Each of them stops its node, starts it again, or is about the one process that it has."""
 
@@ -96,7 +96,7 @@ def _circles(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mis
 def _of_all(key: str, happening: Happening) -> Iterator[Mistake]:
     """What no cluster can walk under, and what is about one node only."""
     aims = _aims(happening.fault)
-    every = [each for each in aims if each in _EVERY]
+    every = [each for each in aims if each in EVERY]
     if every and isinstance(happening.fault, ExpireSession):
         yield wrong(f"{key}.fault.target", "one node, as a session is of one", every[0])
     if every and happening.release.across and isinstance(happening.fault, Kill | Stop | Pause):
@@ -129,7 +129,7 @@ def _same(key: str, happening: Happening, other: Happening) -> Iterator[Mistake]
         got = f"{min(both)}, which happening {other.id} holds: write of: {other.id}, when: healed, or another target"
         yield Mistake(f"{key}.fault.target", f"expected a node that no other fault has stopped; got {got}")
         return
-    gone = both & _EVERY if isinstance(other.fault, Kill | Stop) else set()
+    gone = both & EVERY.keys() if isinstance(other.fault, Kill | Stop) else set()
     if gone and happening.begin.of == other.id:
         got = f"{min(gone)}, all of which happening {other.id} ends: write when: healed, or another aim"
         yield Mistake(f"{key}.fault", f"expected nodes that run, so that it can be seen to bite; got {got}")

@@ -8,14 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from pytest_kmigrate.faults.schedules.spelling import fault_of, keys_of, kinds
-from pytest_kmigrate.faults.targets import Target
+from pytest_kmigrate.faults.targets import EVERY, Target
 from pytest_kmigrate.faults.znodes import ExpireSession
 from pytest_kmigrate.model.capabilities import Capability, Needs
 from pytest_kmigrate.model.topology import Role, Topology
 
 ARROW = "->"
 BESIDE = " | "
-_EVERY = frozenset(f"every-{role.value}" for role in Role)
 
 
 @dataclass(frozen=True, order=True)
@@ -170,7 +169,7 @@ class Space:
         for rule in self.impossible:
             if rule.covers(cell):
                 return rule.because
-        if kind is ExpireSession and cell.aim in _EVERY:
+        if kind is ExpireSession and cell.aim in EVERY:
             return "a session is of one node"
         if Capability.LOG_DIRS in kind.needs and not any(_has_disks(each) for each in self.topologies):
             return "no topology has brokers with two log directories"

@@ -24,7 +24,7 @@ _PLAIN: dict[str, Callable[[], Target]] = {
     "zookeeper-leader": targets.zookeeper_leader,
     "random-broker": targets.random_broker,
     "broker-besides-controller": targets.broker_besides_controller,
-    **{f"every-{role.value}": partial(targets.every, role) for role in Role},
+    **{text: partial(targets.every, role) for text, role in targets.EVERY.items()},
 }
 _LARGEST = 10**9
 

@@ -1,10 +1,10 @@
 """Check of ``ZkWriteBehindLag``: it is how many records ``/migration`` is behind what is committed."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Sequence
+from itertools import pairwise
 
-from pytest_kmigrate.checkers.controllers.lives import processes
+from pytest_kmigrate.checkers.controllers.leaderships import terms
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -17,7 +17,6 @@ from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _ROW, _LAG, _COMMITTED = "K866-METRIC-ZkWriteBehindLag", "ZkWriteBehindLag", "LastCommittedRecordOffset"
-_ACTIVE = "ActiveControllerCount"
 _AROUND_NS = 1_500_000_000
 """What is committed and written is compared over so long around a sample, whose values are of no one moment."""
 _SLACK = 2
@@ -49,19 +48,10 @@ def lag_is_the_distance(history: History) -> Verdict:
 def judge_distance(history: History, rows: ByRequirement, row: str, metric: str) -> None:
     """Judge a requirement by whether this metric of each active controller is that distance."""
     places = [each for each in untampered(history, MIGRATION) if offset_in(each) is not None]
-    for samples in processes(history, "controller"):
-        for reported in _terms(samples, metric):
-            if places:
-                _judge(history, rows, row, metric, reported, places)
-
-
-def _terms(samples: Sequence[Sample], metric: str) -> Iterator[list[Sample]]:
-    """What a process reported each time that it was active."""
-    known = [each for each in samples if each.values.get(_ACTIVE) is not None]
-    for is_active, there in groupby(known, key=lambda each: each.values[_ACTIVE] == 1):
-        reported = [each for each in there if _is_reported(each, metric)]
-        if is_active and reported:
-            yield reported
+    for term in terms(history):
+        reported = [each for each in term if _is_reported(each, metric)]
+        if reported and places:
+            _judge(history, rows, row, metric, reported, places)
 
 
 def _is_reported(sample: Sample, metric: str) -> bool:
