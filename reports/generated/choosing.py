@@ -1,16 +1,17 @@
 """Which tests are tried against a mutant: of those whose runs executed the instruction that it changes.
 
-The first executes most around it of what few others do, for what it costs: any test runs a comparison of ZooKeeper with
-the log, and only one that has them differ can notice that it is gone. The others execute what the first does not of
-the same class.
+Two of four judge most of the requirements that the code carries out, and that few others judge: a test notices what it
+asks. The other two execute most around it of what few others do: any test runs a comparison of ZooKeeper with the log,
+and only one that has them differ can notice that it is gone. Both for what they cost, and each adds to the former ones.
 """
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes
@@ -19,11 +20,12 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports.written_tables import rows_of
 
-MOST_TESTS = 3
+MOST_TESTS = 4
 _OWN_CLUSTER_S, _SLOWER = 120.0, 2.0
 """A test may have shared a cluster when it was recorded; what takes longer than this waits in vain, by the mutant."""
 _ATTEMPTS = ("folder", "test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")
-_VERDICTS = ("folder", "check", "outcome", "known_bugs")
+_VERDICTS = ("folder", "check", "outcome", "known_bugs", "about")
+_JUDGED = (Outcome.CONFORMS.name, Outcome.VIOLATES.name)
 
 _ANY_TEST_MS = 20_000.0
 """What a test costs beside its own time: pytest, and a cluster from a checkpoint."""
@@ -32,6 +34,7 @@ Places = Mapping[tuple[str, str], frozenset[int]]
 """By name and sum of a class file: probes in it."""
 NOTHING: Places = {}
 _Place = tuple[tuple[str, str], int]
+_NONE = frozenset[str]()
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Coverage:
     """Of the tests that can notice a mutant: none of their runs without one is red."""
     excused: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
     """By test, what its runs violate without a mutant: check, and the known bug or deviation that explains it."""
+    judged: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By test, the requirements that its runs judged, whatever the verdict."""
 
     def excused_anyway(self, test: str) -> frozenset[tuple[str, str]]:
         """What a test violates without a mutant, and the departures and remarks that any test meets.
@@ -54,30 +59,50 @@ class Coverage:
         departing = {(check, bug) for check, bug in of_all if known_bug(bug).class_ != "defect"}
         return self.excused.get(test, frozenset()) | departing
 
-    def tests_for(self, class_name: str, instruction: InstructionProbes, around: Places = NOTHING) -> list[str]:
+    def tests_for(
+        self,
+        class_name: str,
+        instruction: InstructionProbes,
+        around: Places = NOTHING,
+        requirements: Collection[str] = (),
+    ) -> list[str]:
         """The most promising tests that execute an instruction, at most ``MOST_TESTS``; none if no test does.
 
-        ``around``: the code of its method, and of what it calls.
+        ``around``: the code of its method, and of what it calls. ``requirements``: those that it carries out.
         """
         file, probes = (class_name, instruction.class_id), frozenset(instruction.probes)
         tests = [test for test in self.costs_ms if probes & self.executed.get(test, {}).get(file, frozenset())]
-        return self._best(tests, _places(around), class_name)
+        return self._best(tests, _places(around), class_name, requirements)
 
-    def any_tests(self) -> list[str]:
-        """The cheapest of all, for what every test executes and none can show, as a node's end."""
-        return self._best(list(self.costs_ms), frozenset(), "")
+    def any_tests(self, requirements: Collection[str] = ()) -> list[str]:
+        """The cheapest of all, for what every test executes and none can show, as a node's end.
 
-    def _best(self, tests: Sequence[str], around: frozenset[_Place], class_name: str) -> list[str]:
-        """First the one that passes most around, then those that pass most of the class that no former one does.
+        With ``requirements`` only those that judge one.
+        """
+        tests = [test for test in self.costs_ms if self.judged.get(test, _NONE) & {*requirements}]
+        return self._best(tests or list(self.costs_ms), frozenset(), "", requirements)
 
-        Each probe counts for one divided by the number of tests that pass it. Without any the cheapest is best.
+    def _best(
+        self, tests: Sequence[str], around: frozenset[_Place], class_name: str, requirements: Collection[str]
+    ) -> list[str]:
+        """By turns the one that judges most, and the one that passes most, first around, then of the class.
+
+        Each adds to the former ones. A requirement counts for one divided by the number of tests that judge it, a probe
+        for one divided by the number that pass it. Without any the cheapest is best.
         """
         passed = {test: self._passed(test, class_name, around) for test in tests}
         number = Counter(place for places in passed.values() for place in places)
-        new, chosen = around, list[str]()
+        judges = Counter(each for test in self.costs_ms for each in self.judged.get(test, _NONE))
+        new, unjudged, chosen = around, frozenset(requirements), list[str]()
         while len(chosen) < min(MOST_TESTS, len(tests)):
-            worth = {test: sum(1 / number[each] for each in passed[test] & new) for test in tests if test not in chosen}
+            left = [test for test in tests if test not in chosen]
+            judging = [test for test in left if self.judged.get(test, _NONE) & unjudged]
+            if judging and len(chosen) % 2 == 0:
+                worth = {test: sum(1 / judges[each] for each in self.judged[test] & unjudged) for test in judging}
+            else:
+                worth = {test: sum(1 / number[each] for each in passed[test] & new) for test in left}
             chosen.append(min(worth, key=lambda test: (-worth[test] / self._cost_ms(test), self.costs_ms[test], test)))
+            unjudged -= self.judged.get(chosen[-1], _NONE)
             new = frozenset(number).difference(*(passed[each] for each in chosen))
         return chosen
 
@@ -136,12 +161,29 @@ def coverage_in(exercised: Path, profile: str, kafka: str) -> Coverage:
         if row["test_id"] not in red:
             took.setdefault(row["test_id"], []).append(row["duration_ms"] or 0.0)
     test_of = {row["folder"]: row["test_id"] for row in attempts}
-    excused: dict[str, frozenset[tuple[str, str]]] = {}
-    for row in rows_of(tables, "verdicts", _VERDICTS):
-        if row["folder"] in test_of and row["outcome"] == Outcome.VIOLATES.name:
-            test = test_of[row["folder"]]
-            excused[test] = excused.get(test, frozenset()) | {(row["check"], bug) for bug in row["known_bugs"]}
-    return Coverage(executed, {test: median(each) for test, each in took.items()}, excused)
+    verdicts = [
+        (test_of[row["folder"]], row) for row in rows_of(tables, "verdicts", _VERDICTS) if row["folder"] in test_of
+    ]
+    return Coverage(
+        executed, {test: median(each) for test, each in took.items()}, _excused_in(verdicts), _judged_in(verdicts)
+    )
+
+
+def _excused_in(verdicts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, frozenset[tuple[str, str]]]:
+    """By test, the checks that its runs violate, each with a known bug or deviation that explains it."""
+    found = defaultdict[str, frozenset[tuple[str, str]]](frozenset)
+    for test, row in verdicts:
+        if row["outcome"] == Outcome.VIOLATES.name:
+            found[test] |= {(row["check"], bug) for bug in row["known_bugs"]}
+    return dict(found)
+
+
+def _judged_in(verdicts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, frozenset[str]]:
+    """By test, the requirements that its runs judged."""
+    found = defaultdict[str, frozenset[str]](frozenset)
+    for test, row in verdicts:
+        found[test] |= {each["requirement"] for each in row["about"] or () if each["outcome"] in _JUDGED}
+    return dict(found)
 
 
 def _executed_in(folder: Path) -> Places:

@@ -49,6 +49,7 @@ from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.files import read_sample, read_trials, write_sample
 from pytest_kmigrate.reports.generated.naming import name_of
 from pytest_kmigrate.reports.generated.pages import page
+from pytest_kmigrate.reports.generated.traced import carried_out, traced
 from pytest_kmigrate.reports.generated.trials import Anyway, Trial, trial_of
 from pytest_kmigrate.reports.generated.unexecuted import reason_of, reasons
 from pytest_kmigrate.reports.suite_tests import bugs_of, command_of, ended_by_mistake, run_test
@@ -191,8 +192,7 @@ class Sample:
                 yield Trial(mutant.id, "", Fate.EQUIVALENT, seen=reason)
             return
         done = {each.test for each in before}
-        is_over = any(each.fate is Fate.KILLED or not each.test for each in before)
-        if is_over or (before and done >= set(tests)):
+        if any(each.fate in (Fate.KILLED, Fate.REFUSED) for each in before) or (before and done >= set(tests)):
             return
         if not tests:
             yield Trial(mutant.id, "", Fate.NOT_EXECUTED)
@@ -210,9 +210,12 @@ class Sample:
                         return
 
     def _tests_for(self, mutant: GeneratedMutant) -> list[str]:
-        found = reason_of(reasons(self.profile), mutant.class_name, method_of(mutant.method))
-        tests = self.coverage.tests_for(mutant.class_name, self.instructions[mutant.id], self._around(mutant))
-        return tests or (self.coverage.any_tests() if found and found.at_end else [])
+        method = method_of(mutant.method)
+        asked = carried_out(traced(self.profile), mutant.class_name, method)
+        found = reason_of(reasons(self.profile), mutant.class_name, method)
+        instruction = self.instructions[mutant.id]
+        tests = self.coverage.tests_for(mutant.class_name, instruction, self._around(mutant), asked)
+        return tests or (self.coverage.any_tests(asked) if found and found.at_end else [])
 
     def _folder(self, mutant: GeneratedMutant) -> Path:
         return self.runs / mutant.id

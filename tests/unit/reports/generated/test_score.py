@@ -44,9 +44,10 @@ def written(exercised: Path, passed: dict[str, list[int]]) -> Path:
     """An analysis of runs, each of which passed these probes of a class."""
     attempts = [attempt(SLOW, took_ms=90), attempt(FAST, "VIOLATES", 20, ("KAFKA-1",)), attempt(RED, "VIOLATES", 1)]
     rows = {"attempts": attempts}
+    judged = [{"requirement": f"K866-{each}", "outcome": each} for each in ("VIOLATES", "CONFORMS", "INCONCLUSIVE")]
     rows["verdicts"] = [
-        {"folder": f"run of {FAST}", "check": "c", "outcome": outcome, "known_bugs": [bug]}
-        for outcome, bug in (("VIOLATES", "KAFKA-1"), ("CONFORMS", "KAFKA-2"))
+        {"folder": f"run of {FAST}", "check": "c", "outcome": outcome, "known_bugs": [bug], "about": about}
+        for outcome, bug, about in (("VIOLATES", "KAFKA-1", judged), ("CONFORMS", "KAFKA-2", None))
     ]
     for name, mine in rows.items():
         (exercised / "tables" / name).mkdir(parents=True)
@@ -68,6 +69,7 @@ def test_the_cheapest_tests_that_are_green_without_it_are_tried(tmp_path: Path) 
     assert coverage.tests_for("org.acme.A", shown_by(1)) == []
     assert coverage.tests_for("org.acme.A", shown_by(2)) == []
     assert coverage.excused == {FAST: {("c", "KAFKA-1")}}
+    assert coverage.judged == {FAST: {"K866-VIOLATES", "K866-CONFORMS"}}
 
 
 def test_the_first_test_executes_most_around_and_the_others_what_it_does_not() -> None:
@@ -77,9 +79,24 @@ def test_the_first_test_executes_most_around_and_the_others_what_it_does_not() -
     executed = {test: {file: frozenset(probes), other: frozenset({9})} for test, probes in of_a.items()}
     costs_ms = {"cheap": 1_000.0, "like-cheap": 2_000.0, "differs": 30_000.0, "wide": 40_000.0}
     coverage = Coverage(executed, costs_ms)
-    assert coverage.tests_for("org.acme.A", shown_by(0)) == ["cheap", "differs", "wide"]
-    assert coverage.tests_for("org.acme.A", shown_by(0), {file: frozenset({1, 2})}) == ["differs", "wide", "cheap"]
-    assert coverage.tests_for("org.acme.A", shown_by(0), {other: frozenset({9})}) == ["cheap", "differs", "wide"]
+    assert coverage.tests_for("org.acme.A", shown_by(0))[:3] == ["cheap", "differs", "wide"]
+    assert coverage.tests_for("org.acme.A", shown_by(0), {file: frozenset({1, 2})})[:3] == ["differs", "wide", "cheap"]
+    assert coverage.tests_for("org.acme.A", shown_by(0), {other: frozenset({9})})[:3] == ["cheap", "differs", "wide"]
+
+
+def test_every_second_test_judges_what_the_code_carries_out() -> None:
+    """What few tests judge counts more, and each adds to the former ones; tests elsewhere are none of them."""
+    file = ("org.acme.A", "1f")
+    probes = {"plain": {0, 1, 2}, "cheap": {0}, "rare": {0}, "both": {0}, "elsewhere": {7}}
+    executed = {test: {file: frozenset(mine)} for test, mine in probes.items()}
+    judged = {"cheap": {"R-1"}, "rare": {"R-2"}, "both": {"R-1", "R-3"}, "elsewhere": {"R-1", "R-2", "R-3"}}
+    coverage = Coverage(
+        executed, dict.fromkeys(probes, 1_000.0), judged={test: frozenset(mine) for test, mine in judged.items()}
+    )
+    asked = {"R-1", "R-2"}
+    assert coverage.tests_for("org.acme.A", shown_by(0), requirements=asked) == ["rare", "plain", "both", "cheap"]
+    assert coverage.any_tests({"R-3"}) == ["both", "elsewhere"]
+    assert len(coverage.any_tests({"R-4"})) == len(coverage.any_tests()) == 4
 
 
 def test_what_is_around_a_mutant_is_its_method_and_the_one_that_it_calls(
@@ -175,6 +192,18 @@ def test_a_sample_goes_on_where_it_was(sample: Sample, tried: list[tuple[str, st
     assert len(tried) == 3
     fates = {each.mutant: each.fate for each in again.trials}
     assert fates == {A.id: Fate.KILLED, B.id: Fate.SURVIVED, REFUSED.id: Fate.REFUSED, NEVER.id: Fate.NOT_EXECUTED}
+
+
+def test_what_no_test_executed_is_tried_by_tests_recorded_since(sample: Sample, tried: list[tuple[str, str]]) -> None:
+    """That it was never executed holds for the tests that were recorded then."""
+    assert sample.carry_out({})
+    done = len(tried)
+    again = Sample(sample.profile, sample.kafka, sample.runs, sample.count, sample.seed, sample.coverage)
+    vars(again)["distribution"] = KAFKA
+    vars(again)["instructions"] = {**sample.instructions, NEVER.id: shown_by(0)}
+    assert again.carry_out({})
+    assert [mutant for mutant, _ in tried[done:]] == [NEVER.id] * (len(tried) - done)
+    assert len(tried) > done
 
 
 def test_mutants_are_tried_side_by_side(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,9 +377,11 @@ def test_a_night_that_is_interrupted_says_that_it_goes_on(
     assert "AT_ONCE: expected a whole number from 1, got '0'" in capsys.readouterr().err
 
 
-def test_what_runs_while_a_node_ends_is_tried_by_the_cheapest_tests(sample: Sample) -> None:
-    """Every test ends nodes, and none can show what they execute then."""
+def test_what_runs_while_a_node_ends_is_tried_by_tests_that_judge_it(sample: Sample) -> None:
+    """Every test ends nodes, and none can show what they execute then; the cheapest if none is known to judge it."""
     ending = GeneratedMutant("kafka.server.BrokerLifecycleManager", 0, "beginControlledShutdown()V", 3, "M", "x", 3)
     vars(sample)["instructions"] = dict.fromkeys((ending.id, NEVER.id), shown_by(9))
     assert sample._tests_for(ending) == [FAST, SLOW]
+    vars(sample)["coverage"] = replace(sample.coverage, judged={SLOW: frozenset({"K866-FWD-controlled-shutdown"})})
+    assert sample._tests_for(ending) == [SLOW]
     assert sample._tests_for(NEVER) == []
