@@ -46,7 +46,7 @@ LIMITS = (
     "So can a program that rewrites a whole run: every stream, every digest in its events, and its logs.",
     "So can one that changes what one stream alone has: metrics, answers, a producer's last record, a log line.",
     "Images of the metadata and transactions of ZooKeeper are such streams, too.",
-    "So can one that changes what the harness alone has: ends of nodes, outcomes of changes, times, trouble.",
+    "So can one that changes what the harness alone has: ends of nodes, outcomes, times, mutants, trouble.",
     "Machine, provider, what it offered, digests of jars and classes, and the harness are as the vendor recorded them.",
     "Java, the environment and plugins of the vendor's pytest are in no digest: they may change Kafka, or the harness.",
     "A run that was removed with its lines of sessions.jsonl leaves no trace: seeds and outcomes may have been chosen.",

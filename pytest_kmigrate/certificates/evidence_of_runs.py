@@ -31,7 +31,7 @@ from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.provider_names import ATTACH
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
-from pytest_kmigrate.recording.reading import digests_of, read_events, read_header
+from pytest_kmigrate.recording.reading import digests_of, read_events, read_header, read_transactions
 from pytest_kmigrate.recording.run_folder import RunFolder, run_folders
 from pytest_kmigrate.recording.sessions import SESSIONS, RecordedRun, RecordedSession, recorded_sessions
 from pytest_kmigrate.recording.verdicts import stored_verdicts
@@ -46,7 +46,6 @@ _MOST_SHARED = 0.5
 """The share of its events that a run may have at the same nanosecond as another; of two honest ones, 0.01 was seen."""
 _FEWEST = 3
 """Of fewer numbers nothing is concluded."""
-_SESSION = re.compile(rb'"session": (-?\d+)')
 RAN_A_MUTANT = "it ran a mutant of Kafka"
 """Why such a run does not count."""
 ON_A_CLUSTER_THAT_STANDS = "it was made on a cluster that stands, whose jars cannot be read"
@@ -221,14 +220,13 @@ def _facts(folder: RunFolder, header: RunHeader, events: Sequence[Event]) -> dic
     moments = frozenset(each.at_ns for each in events)
     read = [each.what.batches for each in only(events, RaftLogRead)]
     batches = {(crc, last) for log in read for _, last, _, crc, *_ in log if crc is not None and last is not None}
-    transactions = folder.transactions.read_bytes() if folder.transactions.is_file() else b""
     return {
         "its events have the same times": moments,
         "its events are as far apart": _gaps(moments),
         "its metadata log has the same batches": frozenset(
             crc for crc, last in batches if last > header.inherited_offset
         ),
-        _SESSIONS_OF_ZOOKEEPER: frozenset(map(int, _SESSION.findall(transactions))),
+        _SESSIONS_OF_ZOOKEEPER: frozenset(each.session for each in read_transactions(folder)),
     }
 
 

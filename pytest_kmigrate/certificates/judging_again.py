@@ -15,6 +15,8 @@ from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder
 
 Progress = Callable[[int, int], None]
 """Called with the number of judged runs, and of all."""
+_OF_AN_EARLIER_RELEASE = "an earlier release recorded it, without digests of logs: run its test again"
+_OF_A_LATER_RELEASE = "a later release recorded it: certify and verify it with that one"
 
 
 def differing(folders: Sequence[RunFolder], progress: Progress, *, has_reports: bool) -> list[str]:
@@ -52,8 +54,9 @@ def _differences(path: Path, *, has_reports: bool) -> list[str]:
         return [f"{path.name}: expected evidence as this release records it, got {type(error).__name__}: {error}"]
     if not again.has_stored:
         return [f"{path.name}: no verdicts.jsonl: the run was never judged"]
-    if again.header.evidence < EVIDENCE:
-        return [f"{path.name}: an earlier release recorded it, without digests of logs: run its test again"]
+    if again.header.evidence != EVIDENCE:
+        is_earlier = again.header.evidence < EVIDENCE
+        return [f"{path.name}: {_OF_AN_EARLIER_RELEASE if is_earlier else _OF_A_LATER_RELEASE}"]
     unsealed = [] if again.is_sealed else [f"{path.name}: its last event has no seals: record it with this release"]
     disagreeing = [verdict.summary for verdict in again.verdicts if verdict.check == COHERENT and again.differences]
     return [*unsealed, *(f"{path.name}: {each}" for each in (*disagreeing, *again.differences))]

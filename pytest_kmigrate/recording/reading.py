@@ -64,7 +64,7 @@ def read_history(folder: RunFolder) -> History:
         samples=tuple(_made_lines(_sample, folder.metrics)),
         znodes=tuple(_made_lines(_znode_change, folder.znodes)),
         client_metadata=tuple(_made_lines(client_answers(), folder.client_metadata)),
-        transactions=tuple(_made_lines(_transaction, folder.transactions)),
+        transactions=read_transactions(folder),
         images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in _images(folder)},
         logs=_Logs(folder, _sizes_at_the_end(events)),
     )
@@ -104,6 +104,11 @@ def _sizes_at_the_end(events: Sequence[Event]) -> Mapping[str, int]:
 def read_events(folder: RunFolder) -> tuple[Event, ...]:
     """The events of a run, as far as they were written."""
     return tuple(_made_lines(_event, folder.history))
+
+
+def read_transactions(folder: RunFolder) -> tuple[Transaction, ...]:
+    """Read what ZooKeeper logged, as far as it was written."""
+    return tuple(_made_lines(_transaction, folder.transactions))
 
 
 def torn_streams(folder: RunFolder) -> list[str]:

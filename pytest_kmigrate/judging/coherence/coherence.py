@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pytest_kmigrate.checkers.run.doubts import doubted
-from pytest_kmigrate.judging.coherence import clients, completeness, events, header, logs, seeds, streams
+from pytest_kmigrate.judging.coherence import beginning, clients, completeness, events, header, logs, seeds, streams
 from pytest_kmigrate.judging.planning.planned import of_its_plan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, inconclusive
@@ -38,6 +38,8 @@ _OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
     streams.znodes_have_the_time,
     header.releases_are_named,
     header.releases_have_their_jars,
+    beginning.inherited_was_there,
+    beginning.scenes_have_a_cluster,
     completeness.streams_are_there,
     completeness.kills_have_ends,
     seeds.seeds_agree,

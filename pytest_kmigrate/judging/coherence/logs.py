@@ -1,11 +1,12 @@
 """What nodes logged says of when and with which software they ran: logs have times and releases of their own."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 
-from pytest_kmigrate.distributions.releases import commit_of, known_releases, locked_release
+from pytest_kmigrate.distributions.releases import SHAPE, commit_of, known_releases, locked_release
+from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.judging.coherence.clocks import is_set, set_clocks
 from pytest_kmigrate.judging.coherence.header import start_of
 from pytest_kmigrate.model.events.nodes import NodeStarted
@@ -27,15 +28,21 @@ _LATE_S, _EARLY_S = 5, 120
 
 
 def logs_have_their_release(folder: RunFolder, history: History) -> Iterator[Disagreement]:
-    """A node that runs the jars of a release logs that release and its commit; a build may call itself anything."""
+    """A node that runs the jars of a release logs that release and its commit, and a build none of another line.
+
+    A build may call itself anything else.
+    """
     starts = history.of(NodeStarted)
     for node in sorted({str(each.node) for each in starts}):
         ran = {each.what.kafka: each for each in starts if each.node == node}
-        if not all(_is_release(name, each.what.digest) for name, each in ran.items()):
-            continue
         log, first = _log(folder, history, node), next(iter(ran.values()))
         started = f"event {first.seq} starts {node} with Kafka {first.what.kafka}"
-        if others := sorted(set(_named_in(log, _BEFORE_RELEASE, _RELEASE)) - ran.keys()):
+        named = set(_named_in(log, _BEFORE_RELEASE, _RELEASE))
+        if not all(_is_release(name, each.what.digest) for name, each in ran.items()):
+            if others := sorted(named - set(_of_these_lines(named, ran))):
+                yield Disagreement(started, f"its log has Kafka {others[0]}, of another line")
+            continue
+        if others := sorted(named - ran.keys()):
             yield Disagreement(started, f"its log has Kafka {others[0]}")
         commits = set(map(commit_of, ran))
         if None not in commits and (others := sorted(set(_named_in(log, _BEFORE_COMMIT, _COMMIT)) - commits)):
@@ -73,6 +80,23 @@ def logs_have_the_time(folder: RunFolder, history: History) -> Iterator[Disagree
 
 def _is_release(name: str, digest: str | None) -> bool:
     return name in known_releases() and locked_release(name).digest() == digest
+
+
+def _of_these_lines(named: Iterable[str], ran: Iterable[str]) -> Iterator[str]:
+    """What is of a line of releases that a node ran, or where either is numbered by a vendor."""
+    lines = {_line(each) for each in ran}
+    for each in named:
+        if None in lines or _line(each) in {None, *lines}:
+            yield each
+
+
+@cache
+def _line(version: str) -> tuple[int, ...] | None:
+    """The line that a version is of, such as 3.9; None if no release of Apache Kafka is."""
+    if SHAPE.match(version) is None:
+        return None
+    line = numbers_of(version).release[:2]
+    return line if any(numbers_of(each).release[:2] == line for each in known_releases()) else None
 
 
 def _log(folder: RunFolder, history: History, node: str) -> bytes:

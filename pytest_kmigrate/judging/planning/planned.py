@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from pytest_kmigrate.distributions.releases import SHAPE, known_releases
-from pytest_kmigrate.distributions.versions import numbers_of
+from pytest_kmigrate.distributions.releases import SHAPE
 from pytest_kmigrate.judging.coherence.header import name_under_test
 from pytest_kmigrate.judging.planning.conditions import other_conditions
+from pytest_kmigrate.judging.planning.nodes import other_nodes
 from pytest_kmigrate.judging.planning.plan import PlannedTest, plan, with_suites
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.judging.planning.topologies import read_with
 from pytest_kmigrate.model.event import Event, is_a, only
 from pytest_kmigrate.model.events.evidence import ChecksRequested, ExpectationEnded
 from pytest_kmigrate.model.events.faults import FaultBegan, FaultWitnessed
@@ -35,6 +35,7 @@ def departures(header: RunHeader, events: Sequence[Event], planned: PlannedTest)
             f"the plan has the requirements {', '.join(planned.requirements)}", f"the run claims {claimed}"
         )
     yield from another_topology(header, planned)
+    yield from other_nodes(header, events, planned)
     yield from other_conditions(header, events, planned)
     yield from left_undone(events, planned)
 
@@ -105,26 +106,12 @@ def another_topology(header: RunHeader, planned: PlannedTest) -> Iterator[Disagr
 
 @cache
 def _digest_of(topology: str, name: str, version: str) -> str | None:
-    """The digest of a shipped topology with this Kafka in it; None if that cannot run it.
-
-    A build goes by its path or image, which need not be here: a release holds its place while the file is read.
-    """
-    from pytest_kmigrate.topology import loading  # noqa: PLC0415 - it brings pydantic, and judges need none
-
-    is_build = SHAPE.fullmatch(name) is None
-    try:
-        file = loading.find(topology)
-        read = loading.load(file, kafka=_of_its_line(version) if is_build else name)
-    except WrongUseError:
+    """The digest of a shipped topology with this Kafka in it; None if that cannot run it."""
+    found = read_with(topology, name, version)
+    if found is None:
         return None
-    if not is_build:
+    read, ours = found
+    if SHAPE.fullmatch(name):
         return read.digest()
-    ours = loading.under_test(file)
     nodes = tuple(replace(node, kafka=name) if node.name in ours else node for node in read.nodes)
     return replace(read, kafka=name, nodes=nodes).digest()
-
-
-def _of_its_line(version: str) -> str | None:
-    """The last release of the line that a build is of, as a topology may differ by lines; None: there is none."""
-    line = numbers_of(version).release[:2]
-    return next((each for each in reversed(known_releases()) if numbers_of(each).release[:2] == line), None)

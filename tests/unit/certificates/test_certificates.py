@@ -32,7 +32,7 @@ from tests.unit.certificates.vendors import (
     sign_anew,
     verified,
 )
-from tests.unit.judging.coherence.honest_runs import DIGEST, judged_anew
+from tests.unit.judging.coherence.honest_runs import CLASSES, DIGEST, judged_anew
 
 NONCE = "the reader's dice: 61524361"
 
@@ -123,7 +123,7 @@ def test_a_challenge_needs_its_runs(out: Path) -> None:
     """The commands to make them are named; when they are there, the certificate is challenged."""
     with pytest.raises(ClusterError, match=r"1 are missing[\s\S]*test_takes_over --kmigrate-seed=\d+"):
         certified(runs_of(out), out, nonce=NONCE)
-    (task,) = tasks(plan("kip-866").tests, NONCE, DIGEST)
+    (task,) = tasks(plan("kip-866").tests, NONCE, CLASSES)
     make_run(runs_of(out), header_of(task.seed))
     statement = certified(runs_of(out), out, nonce=NONCE)
     assert statement.predicate.assurance == "challenged"
@@ -148,7 +148,8 @@ def test_nodes_may_run_other_releases(out: Path, under_test: str) -> None:
     for seed, beside in ((1, {}), (2, {"3.2.3": locked_release("3.2.3").digest()}), (3, {})):
         digests = {**beside, under_test: DIGEST if version == under_test else "cd" * 32}
         header = replace(header_of(seed), kafka=version)
-        more = {"distribution_digests": digests, "topology_digest": shipped_with("3.6.0", under_test)}
+        classes = {"distribution_classes": {under_test: CLASSES}}
+        more = {"distribution_digests": digests, "topology_digest": shipped_with("3.6.0", under_test), **classes}
         make_run(runs_of(out), replace(header, extra={**header.extra, **more}))
     claims = certified(runs_of(out), out).predicate.claims
     assert [each.counts for each in claims.runs] == [True, True, True]

@@ -13,11 +13,11 @@ from pytest_kmigrate.certificates.statement import Claims
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import CertificateError, KmigrateError
 from pytest_kmigrate.model.event import EventKind, RuleOutcome
-from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.run_folder import EVIDENCE, RunFolder
 from pytest_kmigrate.recording.sessions import SESSIONS, digest_of_line
 from tests.unit.certificates.test_evidence_that_decides import folders, red
-from tests.unit.certificates.vendors import certified, noted_anew, sign_anew, verified
-from tests.unit.judging.coherence.honest_runs import Line, change_header, change_lines, sealed_anew
+from tests.unit.certificates.vendors import certified, noted_anew, shipped_with, sign_anew, verified
+from tests.unit.judging.coherence.honest_runs import CLASSES, DIGEST, Line, change_header, change_lines, sealed_anew
 
 FEW = [Capability.START, Capability.KILL, Capability.LOGS]
 RULE = "RULE changes something"
@@ -55,6 +55,26 @@ CONDITIONS: dict[str, tuple[dict[str, object], str]] = {
         {"extra": {"checkpoint": {"state": "HYBRID", "log_offset": 10**9, "zxid": 10**9}}},
         "the plan begins the test in a cluster that was just started, but the run began from a checkpoint of HYBRID",
     ),
+    "an image of no container": (
+        {"extra": {"images": {"3.6.0": f"sha256:{'ab' * 32}"}}},
+        "run.json has the provider process, but it runs no image, and run.json has 3.6.0",
+    ),
+    "a provider without what its own test needed": (
+        {"provider": "docker", "extra": {"images": {"3.6.0": f"sha256:{'ab' * 32}"}, "capabilities": ["start"]}},
+        "the plan needs kill for the test, but run.json has a provider without that",
+    ),
+    "no digest of classes": (
+        {"extra": {"distribution_classes": {}}},
+        "run.json has the digest of the jars of 3.6.0, but it has none of their classes",
+    ),
+    "another Kafka in the command that does it again": (
+        {"extra": {"reproduce": "pytest --kmigrate-kafka /opt/acme"}},
+        "run.json has the kafka 3.6.0, but the command that does it again has /opt/acme",
+    ),
+    "members of the vendor's that no command names": (
+        {"extra": {"member": ["acme-consumer", "--all"]}},
+        "run.json has the members acme-consumer --all, but the command that does it again has none",
+    ),
     "rules in the command": (
         {"extra": {"command": ["pytest", "--kmigrate-byteman", "x.btm"]}},
         "the run was asked for with --kmigrate-byteman, but run.json has no byteman",
@@ -72,6 +92,26 @@ def test_a_condition_that_weakens_a_test_is_found(runs: Path, named: str) -> Non
     assert [reason in run.reason for run in claims.runs] == [True] * 3, claims.runs
     assert claims.parts[0].by_word == {"not judged": claims.parts[0].required}
     assert any("ran less often than the plan asks for" in each for each in claims.missing)
+
+
+def test_the_runs_of_another_build_are_found(runs: Path) -> None:
+    """All nodes ran the jars of Apache, as their events have it; the header has those of a build beside them."""
+    name, own = "/opt/acme", "ab" * 32
+    for each in folders(runs):
+        digests = {"3.6.0": DIGEST, name: own}
+        more = {"distribution_digests": digests, "distribution_classes": dict.fromkeys(digests, CLASSES)}
+        more["topology_digest"] = shipped_with("3.6.0", name)
+        change_header(each, kafka=f"3.6.0+acme.{own[:8]}", extra=more)
+    reasons = {run.reason for run in claims_of(runs).runs}
+    named = f"for broker-0, but event 1 starts it with Kafka 3.6.0 and jars of {DIGEST[:12]}"
+    assert [named in each for each in reasons] == [True], reasons
+
+
+def test_what_a_later_release_recorded_is_refused(runs: Path) -> None:
+    """Nothing is known of its streams."""
+    change_header(folders(runs)[0], extra={"evidence": EVIDENCE + 1})
+    with pytest.raises(KmigrateError, match="a later release recorded it: certify and verify it with that one"):
+        claims_of(runs)
 
 
 def test_a_fault_that_the_plan_does_not_have_is_found(runs: Path) -> None:

@@ -22,7 +22,7 @@ from tests.unit.certificates.vendors import (
     runs_of,
     sign_anew,
 )
-from tests.unit.judging.coherence.honest_runs import DIGEST
+from tests.unit.judging.coherence.honest_runs import CLASSES
 
 NONCE = "a nonce that the vendor chose"
 
@@ -31,7 +31,7 @@ def test_a_nonce_of_the_vendors_assures_no_reader(
     out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The vendor draws until the tests are easy ones; only the reader who gave the nonce knows whose it was."""
-    (task,) = tasks(plan("kip-866").tests, NONCE, DIGEST)
+    (task,) = tasks(plan("kip-866").tests, NONCE, CLASSES)
     make_run(runs_of(out), header_of(task.seed))
     certified(runs_of(out), out, nonce=NONCE)
     _, printed = command(capfd, monkeypatch, "verify", out)

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from pytest_kmigrate.distributions.releases import locked_release
+from pytest_kmigrate.judging.coherence.header import name_under_test
 from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.event import Ending, EventKind
 from pytest_kmigrate.model.events.evidence import RunEnded
@@ -31,7 +32,8 @@ CHECKS: Sequence[Line] = (
     {"name": "no_unexpected_death", "arguments": {}},
 )
 DIGEST = locked_release("3.6.0").digest()
-SOFTWARE: Line = {"distribution_digests": {"3.6.0": DIGEST}}
+CLASSES = "cc" * 32
+SOFTWARE: Line = {"distribution_digests": {"3.6.0": DIGEST}, "distribution_classes": {"3.6.0": CLASSES}}
 KILLED = "controller-3000"
 _APART_MS = 1e-5
 """By so much more than those of the run with the seed before, events of a run are apart."""
@@ -62,9 +64,9 @@ def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] 
     """
     header = replace(header, extra={**SOFTWARE, **header.extra})
     run = _LaterRun(folder, header)
-    kafka = header.release
+    jars = _jars(header)
     for at_ms, node, role, mode in ((10, "broker-0", "broker", "zookeeper"), (20, KILLED, "controller", None)):
-        run.at(at_ms, EventKind.NODE_STARTED, node, role=role, mode=mode, pid=1, kafka=kafka, incarnation=1)
+        run.at(at_ms, EventKind.NODE_STARTED, node, role=role, mode=mode, pid=1, incarnation=1, **jars)
         run.at(at_ms + 5, EventKind.NODE_READY, node, took_ms=5)
     run.at(30, EventKind.STATE, of="phase", state="ZOOKEEPER", previous=None)
     run.at(40, EventKind.ACTIVE_CONTROLLER, "broker-0", controller="broker-0", previous=None)
@@ -74,7 +76,7 @@ def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] 
     run.at(100, EventKind.WORKLOAD_BEGAN, **workload, seed=header.seed)
     run.at(200, EventKind.STATE, of="phase", state="PREPARING", previous="ZOOKEEPER")
     run.at(250, EventKind.STATE, of="phase", state="HYBRID", previous="PREPARING")
-    _kill(run, kafka)
+    _kill(run, jars)
     run.log(KILLED, "it is killed\n")
     run.operations(*_operations(header))
     for place in range(6):
@@ -89,6 +91,7 @@ def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] 
     counts = {"acked": RECORDS, "failed": 0, "indefinite": 0, "consumed": RECORDS, "committed": 0}
     ended = {"workload": "clients", "final_read": RECORDS, "withheld": [], "skipped": 0, "outstanding": 0}
     run.at(2500, EventKind.WORKLOAD_ENDED, **ended, **counts, partitions={"orders": [PARTITIONS]})
+    _idle_nodes(run, header, jars)
     run.at(2600, EventKind.CHECKS, checks=list(checks))
     run.recorder.ending = RunEnded(Ending.PASSED, Outcome.CONFORMS.name)
     judge_folder(run.folder)
@@ -97,14 +100,31 @@ def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] 
     return closed
 
 
-def _kill(run: RecordedRun, kafka: str) -> None:
+def _kill(run: RecordedRun, jars: Line) -> None:
     known_as = {"fault_id": "fault-1"}
     run.at(300, EventKind.FAULT_BEGAN, fault="kill(active-controller)", effect="kill", trigger="now", **known_as)
     run.at(310, EventKind.NODE_STOPPED, KILLED, how="killed", exit_code=-9, took_ms=1, said="")
     run.at(320, EventKind.FAULT_APPLIED, targets=[KILLED], began=8, **known_as)
     run.at(330, EventKind.FAULT_WITNESSED, witness="its process is gone", facts={}, **known_as)
-    run.at(340, EventKind.NODE_STARTED, KILLED, role="controller", mode=None, pid=2, kafka=kafka, incarnation=2)
+    run.at(340, EventKind.NODE_STARTED, KILLED, role="controller", mode=None, pid=2, incarnation=2, **jars)
     run.at(350, EventKind.FAULT_HEALED, fault="kill(active-controller)", **known_as)
+
+
+def _jars(header: RunHeader) -> Line:
+    """What nodes that run the Kafka under test record of it."""
+    own = name_under_test(header)
+    return {"kafka": header.release, "digest": (header.digests or {}).get(own or "")}
+
+
+def _idle_nodes(run: RecordedRun, header: RunHeader, jars: Line) -> None:
+    """The other nodes that the topology has up from the begin; nothing is seen of them but their start."""
+    for node, role, mode in (
+        ("broker-1", "broker", "zookeeper"),
+        ("broker-2", "broker", "zookeeper"),
+        ("zookeeper-1", "zookeeper", None),
+    ):
+        run.log(node, f"{node} of {header.run_id} begins\n")
+        run.at(2550, EventKind.NODE_STARTED, node, role=role, mode=mode, pid=3, incarnation=1, **jars)
 
 
 def _operations(header: RunHeader) -> list[Row]:

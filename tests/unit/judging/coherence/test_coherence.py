@@ -139,7 +139,7 @@ FORGED: dict[str, tuple[Change, str]] = {
         "no event has the beginning of a workload",
     ),
     "a start is renumbered": (of_history(restarted), "its next start, is start 3"),
-    "another release": (of_history(newer), "starts broker-0 with Kafka 3.9.1, but run.json has 3.6.0"),
+    "another release": (of_history(newer), "starts broker-0 with Kafka 3.9.1 with jars of"),
     "a lost record is hidden": (of_operations(hidden), "event 16 counts 24 acked, but operations/ has 23"),
     "a lost record is hidden, and the counts are lowered": (lost, "there is no send 7"),
     "reads of a record are hidden": (

@@ -79,6 +79,8 @@ PATCHED = (
     "built from"
 )
 
+OTHER_LINE = "event 1 starts broker-0 with Kafka 3.6.0, but its log has Kafka 3.9.1, of another line"
+
 
 @pytest.mark.parametrize(
     ("text", "digest", "named"),
@@ -86,13 +88,15 @@ PATCHED = (
         ("Kafka version: 3.6.0 (x)", DIGEST, []),
         ("Kafka version: 3.5.2 (x)", DIGEST, ["event 1 starts broker-0 with Kafka 3.6.0, but its log has Kafka 3.5.2"]),
         ("Kafka version: 7.1-acme (x)", "ab" * 32, []),
+        ("Kafka version: 3.6.2 (x)", "ab" * 32, []),
+        ("Kafka version: 3.9.1 (x)", "ab" * 32, [OTHER_LINE]),
         ("Kafka commitId: 60e845626d8a465a (x)", DIGEST, []),
         ("Kafka commitId: 0123456789abcdef (x)", DIGEST, [PATCHED]),
         ("Kafka commitId: 0123456789abcdef (x)", "ab" * 32, []),
     ],
 )
 def test_a_node_logs_the_release_that_it_runs(tmp_path: Path, text: str, digest: str, named: list[str]) -> None:
-    """Another release, or a patched build, under its name and digest is found; a build may log any name."""
+    """Another release, or a patched build, under its name and digest is found; a build may log a name of its own."""
     run = with_log(tmp_path, line_at(2900, text=text), digest=digest)
     change_header(run, extra={"distribution_digests": {"3.6.0": digest}})
     assert found(run) == named
