@@ -8,6 +8,7 @@ from pathlib import Path
 from pytest_kmigrate.distributions.agents import AGENTS_FOLDER, jolokia_jar, take_agents
 from pytest_kmigrate.distributions.cache import Progress
 from pytest_kmigrate.distributions.cds import archive_for
+from pytest_kmigrate.distributions.class_path import must_be_whole
 from pytest_kmigrate.distributions.distribution import LIBS, Distribution, unpacked_at
 from pytest_kmigrate.distributions.jars import cached_jars
 from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, digest_of, parsed, sha256_of_all, verify_once
@@ -60,8 +61,10 @@ def _unpacked(kafka: str, progress: Progress) -> Distribution:
     if (folder / MANIFEST_FILE).is_file():
         manifest = parsed((folder / MANIFEST_FILE).read_bytes(), str(folder / MANIFEST_FILE))
         verify_once(manifest, libs, _AGAIN.format(version=manifest.version, file=folder / MANIFEST_FILE))
+        must_be_whole(jars)
         return _named(folder, manifest.version, jars, manifest.digest())
     _must_be_jars(jars)
+    must_be_whole(jars)
     sums = zip((jar.name for jar in jars), sha256_of_all(jars), strict=True)
     return _named(folder, version_in(libs), jars, digest_of(sums))
 
