@@ -47,6 +47,7 @@ def test_facts_are_as_many_as_asked_for_and_the_same_each_time(tmp_path: Path) -
     assert pq.read_table(one / "durations").num_rows == pq.read_table(one / "requirement_attempts").num_rows == 4_000
 
 
+@pytest.mark.slow
 def test_duckdb_and_polars_agree(tmp_path: Path) -> None:
     """Two engines, asked in their own words, give the same marts; so what Spark is held against means something."""
     facts = data.written(tmp_path / "facts", 20_000)

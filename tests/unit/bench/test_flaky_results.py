@@ -29,6 +29,7 @@ def test_the_same_seed_plays_the_same() -> None:
     assert all(np.array_equal(red, again.red[name]) for name, red in one.red.items())
 
 
+@pytest.mark.slow
 def test_a_file_is_what_its_test_did_in_its_night(tmp_path: Path) -> None:
     """Every night has a result of every test, each with an id of its own, and failed ones say why."""
     played = planted(1)

@@ -51,6 +51,7 @@ def _peak_as_told_by(measurer: str, command: list[str], folder: Path) -> float:
     return float(cost(_python(code), folder / "log").must_end_with(0).output.split()[-1])
 
 
+@pytest.mark.slow
 def test_what_comes_and_goes_between_two_looks_counts(tmp_path: Path) -> None:
     """A command that holds 600 MiB for a moment only held them all the same, whatever started the measuring process.
 
@@ -61,11 +62,13 @@ def test_what_comes_and_goes_between_two_looks_counts(tmp_path: Path) -> None:
     del held
 
 
+@pytest.mark.slow
 def test_what_we_hold_ourselves_does_not_count(tmp_path: Path) -> None:
     """A child begins as a copy of its parent, and the system counts that as the child's memory."""
     assert _peak_as_told_by(_HOLDS, _python("pass"), tmp_path) < 0.2
 
 
+@pytest.mark.slow
 def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
     """A second of counting, half of it in a child, is seen as a second."""
     busy = "import time\nwhile time.process_time() < 0.5: pass"
@@ -74,6 +77,7 @@ def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
     assert cost(_python(code), tmp_path / "log").must_end_with(0).cpu_s >= 0.9
 
 
+@pytest.mark.slow
 def test_a_process_gets_no_more_memory_than_it_is_allowed(tmp_path: Path) -> None:
     """With less than it asks for, the command fails, and says of what; with more, it does not."""
     refused = cost(_python(_HOLDS), tmp_path / "log", memory_gib=0.2)

@@ -24,6 +24,7 @@ ACTS = space_of(walkable("kip-125"))
 
 
 @pytest.mark.parametrize("profile", ["kip-500", "kip-778"])
+@pytest.mark.slow
 def test_a_night_of_faults_sweeps_every_cell_and_is_read_back(profile: str) -> None:
     """Also where the document walks through no state: happenings begin in a cluster that serves."""
     there = walkable(profile)

@@ -65,6 +65,7 @@ def test_what_a_provider_does_not_offer_is_no_cell_of_it() -> None:
     assert less.digest != SPACE.digest
 
 
+@pytest.mark.slow
 def test_the_sweep_visits_every_cell_in_few_walks() -> None:
     """Each walk visits one in each state of its way: fewer walks than a third of the cells."""
     night = whole_night()
@@ -85,6 +86,7 @@ def test_every_ordered_pair_of_effects_comes_after_the_sweep() -> None:
     assert {line.happenings[1].begin.when for line in paired} == {"witnessed", "healed"}
 
 
+@pytest.mark.slow
 def test_no_drawn_line_contradicts_itself_or_the_language() -> None:
     """Each is read back as it was; none is refused before the start."""
     for each in whole_night().schedules:
@@ -154,6 +156,7 @@ def test_draws_by_gain_reach_the_cells_that_are_known_least() -> None:
     assert sum(often) / len(often) > 2 * sum(rarely) / len(rarely)
 
 
+@pytest.mark.slow
 def test_other_knowledge_turns_a_night_to_a_cell() -> None:
     """Such as code of Kafka that only its schedules reached."""
     wanted = Cell("pause", "HYBRID", "zookeeper-leader")

@@ -94,6 +94,7 @@ def _found(*, is_steered: bool) -> tuple[float, float]:
     return (len({place for run in runs for place in run.places}) - COMMON) / len(runs), seconds
 
 
+@pytest.mark.slow
 def test_nights_that_are_turned_to_rare_code_reach_more_in_the_same_time() -> None:
     """A simulated Kafka: code that only some cells reach, and never all of it at once."""
     steered, took_s = _found(is_steered=True)

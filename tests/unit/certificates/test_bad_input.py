@@ -51,6 +51,7 @@ def link() -> zipfile.ZipInfo:
         ("./sessions.jsonl", r"expected plain files in the archive, got '\./sessions.jsonl'"),
     ],
 )
+@pytest.mark.slow
 def test_archives_that_pack_does_not_write_are_refused(certificate: Path, added: Any, named: str) -> None:
     """Also where the vendor signs their digest."""
     archive = evidence_file(certificate)
@@ -169,6 +170,7 @@ def test_a_manifest_in_evidence_names_files_of_its_run(certificate: Path, writte
     assert (printed.startswith(f"{archive.name}: {name}: "), MANIFESTS[written] in printed) == (True, True), printed
 
 
+@pytest.mark.slow
 def test_commands_certify_and_verify(
     out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,7 @@ def test_what_is_open_is_said(certificate: Path) -> None:
     assert missing.startswith("no evidence was read: x.kmevidence.zip is not beside it")
 
 
+@pytest.mark.slow
 def test_the_same_runs_make_the_same_evidence(out: Path) -> None:
     """Bytes and claims do not depend on when they were packed."""
     first = certified(runs_of(out), out)
@@ -163,6 +164,7 @@ def test_another_software_is_challenged_otherwise() -> None:
         tasks(plan("kip-866").tests, "7", DIGEST)
 
 
+@pytest.mark.slow
 def test_a_witness_signs_as_well(out: Path) -> None:
     """Its signature is needed like the issuer's."""
     witness = key_of(out.parent, "witness")

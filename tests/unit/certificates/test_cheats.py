@@ -49,6 +49,7 @@ def found(runs: Path, **options: Any) -> str:
     return "; ".join([*reasons, *left_out, *([f"{row.strict}: {row.reason}"] if row.strict != "CONFORMS" else [])])
 
 
+@pytest.mark.slow
 def test_honest_runs_are_certified(runs: Path) -> None:
     """Nothing is found, and the row conforms in three of three runs."""
     assert found(runs) == ""
@@ -222,6 +223,7 @@ def test_evidence_that_was_forged_from_end_to_end_is_found(runs: Path, cheat: st
     assert named in found(runs)
 
 
+@pytest.mark.slow
 def test_the_jars_of_another_release_are_found(runs: Path) -> None:
     """+18: an old Kafka that is certified as a newer one, by all runs."""
     for folder in map(RunFolder, sorted(path.parent for path in runs.glob("*/run.json"))):
@@ -253,6 +255,7 @@ def test_a_changed_file_is_found(runs: Path) -> None:
     assert "1 file differs from manifest.json: metrics/metrics.jsonl" in found(runs)
 
 
+@pytest.mark.slow
 def test_one_run_as_two_is_found(runs: Path) -> None:
     """9: under the id of another seed, with everything that hangs on it made anew."""
     (one, two, _) = sorted(path.parent for path in runs.glob("*/run.json"))
@@ -265,6 +268,7 @@ def test_one_run_as_two_is_found(runs: Path) -> None:
     assert f"it has the evidence of {one.name} once more" in found(runs)
 
 
+@pytest.mark.slow
 def test_a_run_left_out_is_missed(runs: Path) -> None:
     """23: its folder is gone, and the session has it."""
     gone = first(runs)
@@ -281,6 +285,7 @@ def test_lines_of_sessions_that_were_taken_out_are_found(runs: Path) -> None:
     assert "expected the digest of the line before it" in found(runs)
 
 
+@pytest.mark.slow
 def test_a_run_of_no_session_does_not_count(runs: Path) -> None:
     """+7: it was brought from elsewhere."""
     header = header_of(4)
@@ -288,6 +293,7 @@ def test_a_run_of_no_session_does_not_count(runs: Path) -> None:
     assert f"no session in {SESSIONS} has noted it" in found(runs)
 
 
+@pytest.mark.slow
 def test_a_manifest_that_was_written_later_does_not_count(runs: Path) -> None:
     """+8: the session noted another one when the run ended."""
     sealed_anew(first(runs))

@@ -108,6 +108,7 @@ def test_a_forged_certificate_is_not_compared(two: list[Path]) -> None:
         read_certificate(two[0])
 
 
+@pytest.mark.slow
 def test_the_command_writes_both(
     two: list[Path], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

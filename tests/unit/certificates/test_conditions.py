@@ -83,6 +83,7 @@ CONDITIONS: dict[str, tuple[dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize("named", CONDITIONS)
+@pytest.mark.slow
 def test_a_condition_that_weakens_a_test_is_found(runs: Path, named: str) -> None:
     """In all runs: none counts, so nothing is decided, and nothing does not apply."""
     changed, reason = CONDITIONS[named]
@@ -145,6 +146,7 @@ def test_a_death_is_not_excused_by_an_end_that_no_plan_expects(runs: Path) -> No
         (None, True, DOES_NOT, True),
     ],
 )
+@pytest.mark.slow
 def test_a_red_run_is_no_mutant_by_words(
     runs: Path, outcome: RuleOutcome | None, grade: str, *, asks_for_it: bool, is_finding: bool
 ) -> None:
@@ -161,6 +163,7 @@ def test_a_red_run_is_no_mutant_by_words(
     assert "Runs of mutants of Kafka, whose violations do not count: 1." in concluded or grade == DOES_NOT
 
 
+@pytest.mark.slow
 def test_a_run_that_trouble_hides_is_in_the_conclusion(runs: Path) -> None:
     """One event says that the clients were lost, so that nothing is held against Kafka; nothing contradicts it."""
     run = folders(runs)[1]

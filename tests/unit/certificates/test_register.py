@@ -286,6 +286,7 @@ def test_certifying_files_at_once(
     assert (status, "expected a signature by a key of" in printed) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_new_key_stays_only_with_a_certificate(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, runs: Path
 ) -> None:

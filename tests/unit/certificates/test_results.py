@@ -63,6 +63,7 @@ def test_a_violation_of_safety_counts_without_a_requirement(runs: Path, known: l
     assert first["check"] in conclusion(claims) or known
 
 
+@pytest.mark.slow
 def test_results_that_do_not_follow_are_refuted(certificate: Path) -> None:
     """By another key, or other than the certificate has it; without the file nothing is missed."""
     stated = payload_of(opened(results_file(certificate)), "x")

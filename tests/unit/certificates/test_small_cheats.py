@@ -186,6 +186,7 @@ def about_members(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence_of_runs, "document", lambda _: own)
 
 
+@pytest.mark.slow
 def test_the_reference_does_not_pass_for_a_consumer_of_the_vendors(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its runs are named as such, and not mixed with those of another command."""
     about_members(monkeypatch)

@@ -27,6 +27,7 @@ from tests.unit.judging.coherence.honest_runs import CLASSES
 NONCE = "a nonce that the vendor chose"
 
 
+@pytest.mark.slow
 def test_a_nonce_of_the_vendors_assures_no_reader(
     out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -233,6 +233,7 @@ def test_coverage_says_how_much_was_asked(invoke: Invoke, tmp_path: Path, capsys
 
 
 @pytest.mark.parametrize("words", ["requirements", "--version"])
+@pytest.mark.slow
 def test_a_reader_who_goes_away_is_no_violation(words: str) -> None:
     """As ``| head -1`` does: the command ends without a word, and as a shell expects of it."""
     command = [sys.executable, "-m", "pytest_kmigrate.cli", *words.split()]
@@ -245,6 +246,7 @@ def test_a_reader_who_goes_away_is_no_violation(words: str) -> None:
 
 
 @pytest.mark.parametrize("closed", ["2>&1 | true", "2>&-"])
+@pytest.mark.slow
 def test_an_error_that_nobody_reads_keeps_its_status(closed: str) -> None:
     """Whoever asked looks at the status only."""
     command = f"set -o pipefail; {sys.executable} -m pytest_kmigrate.cli judge nowhere {closed}"

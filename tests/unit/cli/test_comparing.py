@@ -106,6 +106,7 @@ def test_the_terminal_shows_what_is_set_aside(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.usefixtures("asked")
 @pytest.mark.parametrize("runs", ["here", "s3a://nights/runs"])
+@pytest.mark.slow
 def test_allure_is_told_of_only_where_its_results_are(
     runs: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return folder
 
 
+@pytest.mark.slow
 def test_no_death_of_the_harness_is_held_against_kafka(run: RunFolder, tmp_path: Path) -> None:
     """At seeded moments, alone or with its machine, which tears lines: nothing is violated, and nothing conforms."""
     torn = set[str]()

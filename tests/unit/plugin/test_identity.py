@@ -36,6 +36,7 @@ def test_a_test_of_a_suite_is_one_wherever_it_is_found(pytester: pytest.Pytester
 
 @pytest.mark.parametrize("start", [".", "trials", "other"])
 @pytest.mark.parametrize("options", [(), ("--rootdir", "/")])
+@pytest.mark.slow
 def test_a_test_of_a_user_is_one_wherever_pytest_was_started(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, start: str, options: tuple[str, ...]
 ) -> None:
@@ -57,6 +58,7 @@ def test_a_test_of_a_user_is_one_wherever_pytest_was_started(
 
 
 @pytest.mark.parametrize(("words", "ended"), [((), "os.getpid()"), (("-n", "1"), "os.getppid()")])
+@pytest.mark.slow
 def test_runs_that_were_interrupted_are_named(pytester: pytest.Pytester, words: tuple[str, ...], ended: str) -> None:
     """They have no report; those of an earlier session are not among them."""
     runs = pytester.path / "runs"

@@ -129,6 +129,7 @@ def test_a_test_that_does_not_come_to_where_it_begins_has_failed(pytester: pytes
         (["--kmigrate-mutant=changed"], False),
     ],
 )
+@pytest.mark.slow
 def test_who_may_begin_from_checkpoints(pytester: pytest.Pytester, option: list[str], is_cold: bool) -> None:
     """Not a test that was asked for from scratch, and no rules: their effect must be seen where they were loaded."""
     pytester.path.joinpath("r.btm").write_text("RULE r\nCLASS C\nMETHOD m\nIF true\nDO NOTHING\nENDRULE\n")

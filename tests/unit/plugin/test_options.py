@@ -168,6 +168,7 @@ def test_keys_of_the_ini_file_are_spelled_with_dashes_or_underscores(
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_wrong_key_of_the_ini_file_is_told(pytester: pytest.Pytester, file: str, text: str, reported: str) -> None:
     """As a wrong option is."""
     pytester.path.joinpath(file).write_text(text)
@@ -182,6 +183,7 @@ def test_a_seed_that_only_looks_like_a_number_is_a_wrong_option(pytester: pytest
     assert "expected a whole number" in result.stderr.str()
 
 
+@pytest.mark.slow
 def test_options_are_checked_once(pytester: pytest.Pytester) -> None:
     """Each test asks for them: a file is not read again for each of 2,000 tests."""
     file = pytester.makeini("[pytest]\nkmigrate-seed = 7\n")

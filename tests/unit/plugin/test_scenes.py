@@ -238,6 +238,7 @@ def test_options_of_pytest_mean_what_they_mean(
     assert {node.alive for node in provider.made[-1].nodes(Role.BROKER)} == {"--kmigrate-keep" in options}
 
 
+@pytest.mark.slow
 def test_the_last_failed_are_run_again_on_one_cluster(
     pytester: pytest.Pytester, scene: Scene, provider: CountingProvider
 ) -> None:
@@ -248,6 +249,7 @@ def test_the_last_failed_are_run_again_on_one_cluster(
     pytester.runpytest_inprocess("--lf").assert_outcomes(failed=2)
 
 
+@pytest.mark.slow
 def test_a_resumed_scene_runs_the_rest_on_one_cluster(
     pytester: pytest.Pytester, scene: Scene, provider: CountingProvider
 ) -> None:

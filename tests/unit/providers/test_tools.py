@@ -49,6 +49,7 @@ tools.run_tool(jvm, node, tools.STORAGE_TOOL, [], "formatting")
 """
 
 
+@pytest.mark.slow
 def test_a_tool_ends_with_whoever_ran_it() -> None:
     """SIGKILL of pytest while disks are formatted leaves no JVM that makes their folder anew."""
     reading, reported = os.pipe()

@@ -168,6 +168,7 @@ def _run(tmp_path: Path, planted: Planted, form: str) -> Path:
     return runs
 
 
+@pytest.mark.slow
 def test_no_form_is_in_any_place(tmp_path: Path) -> None:
     """Headers, sessions, names of folders, events, znodes, images, operations, logs, verdicts and reports."""
     planted = Planted()

@@ -222,6 +222,7 @@ def test_every_mutant_of_a_document_is_sound(profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.slow
 def test_the_published_page_has_a_row_for_every_mutant(profile: str) -> None:
     """With the requirement that it must turn red; results are copied from `mutants.md` of the runs."""
     page = (ROOT / "docs" / "reference" / f"mutants-of-{profile}.md").read_text(encoding="utf-8")

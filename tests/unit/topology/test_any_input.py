@@ -96,6 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=300)
 @given(document=st.dictionaries(KEYS, VALUES, max_size=8) | NEARLY_GOOD)
+@pytest.mark.slow
 def test_any_document_loads_or_is_refused_by_name(document: dict[str, object], folder: Path) -> None:
     """Whatever the keys and values, the loader gives a topology or a TopologyError, nothing else."""
     file = folder / "shape.toml"

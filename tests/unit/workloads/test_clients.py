@@ -72,6 +72,7 @@ def _are_sending(clients: RunningClients) -> Callable[[], bool]:
     return lambda: clients.progress().get("outstanding", 0) > 5
 
 
+@pytest.mark.slow
 def test_the_end_of_standard_input_ends_the_process_with_its_rows_written(clients: RunningClients) -> None:
     """When pytest is gone no client survives, and every send that was made has its row."""
     clients.await_ready()
@@ -82,6 +83,7 @@ def test_the_end_of_standard_input_ends_the_process_with_its_rows_written(client
     assert len(_sent(clients)) > 5
 
 
+@pytest.mark.slow
 def test_a_stop_is_answered_with_counts_that_match_the_rows(clients: RunningClients) -> None:
     """After a stop nothing is outstanding: each send is a row, and each row is counted."""
     clients.await_ready()
@@ -91,6 +93,7 @@ def test_a_stop_is_answered_with_counts_that_match_the_rows(clients: RunningClie
     assert counts["indefinite"] == len(_sent(clients)) > 0
 
 
+@pytest.mark.slow
 def test_a_final_read_that_cannot_reach_the_end_fails_and_leaves_no_row(clients: RunningClients) -> None:
     """No cluster, no final read: an error in time, and nothing that looks like records that are missing."""
     clients.await_ready()
@@ -108,6 +111,7 @@ def test_an_unknown_command_is_told(clients: RunningClients) -> None:
     assert "expected a command" in clients.troubles()[0]
 
 
+@pytest.mark.slow
 def test_a_thread_that_ends_by_an_error_is_told(clients: RunningClients) -> None:
     """Work that stops in the clients' process stops nowhere unseen."""
     clients.await_ready()

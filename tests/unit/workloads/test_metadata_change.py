@@ -41,6 +41,7 @@ def _stream(seed: int, count: int = 2000) -> list[MetadataChange]:
     return list(islice(operations(Random(seed), SCOPE), count))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_stream() -> None:
     """A run can be done again; another seed gives another stream."""
     assert _stream(7) == _stream(7)

@@ -30,6 +30,7 @@ def _random_counts(pairs: int, most_runs: int = 200) -> Counts:
     )
 
 
+@pytest.mark.slow
 def test_p_values_are_those_of_fisher() -> None:
     """All pairs at once give what SciPy's exact test gives for each, however small."""
     counts = _random_counts(200)
@@ -118,6 +119,7 @@ def test_the_planted_cause_comes_first(runs: int, base_rate: float, effect: floa
     assert np.mean(np.array(places) == 1) >= 0.9
 
 
+@pytest.mark.slow
 def test_a_fault_in_one_phase_comes_first_with_more_runs() -> None:
     """What bites only in one of 35 pairs of fault and phase is seldom in force; 2,400 runs report it in 90 %."""
     nights = [night(seed, runs=2_400, base_rate=0.05, lift=6.0, is_pair=True) for seed in range(NIGHTS)]
@@ -132,6 +134,7 @@ def test_a_combination_pays_for_how_many_there_are() -> None:
     assert simplest_first(failure, is_combined, log_p) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_a_bad_test_is_not_taken_for_its_fault_nor_for_the_cause() -> None:
     """A version makes many tests fail, and one fails by itself: the version is first in 90 %, its fault is no cause."""
     nights = [suite(seed, tests=12, runs_each=40, base_rate=0.05, lift=3.0) for seed in range(NIGHTS)]

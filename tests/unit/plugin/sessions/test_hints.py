@@ -24,6 +24,7 @@ def test_every_public_name_is_listed_and_there() -> None:
         (IMPORT + "def test_it(request): request.getfixturevalue('migration')", "suites.kip_866.fixtures"),
     ],
 )
+@pytest.mark.slow
 def test_a_forgotten_conftest_is_named(pytester: pytest.Pytester, test: str, origin: str) -> None:
     """With the line that it lacks, right below what is missing."""
     pytester.makepyfile(f"{test}\n")

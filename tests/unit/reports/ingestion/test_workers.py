@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 _LOOK = """
 import os, sys
 from pathlib import Path
@@ -14,6 +16,7 @@ print(all(each in sys.modules for each in ("numpy", "pandas", "pyarrow", "scipy.
 """
 
 
+@pytest.mark.slow
 def test_it_has_imported_what_workers_need_and_has_no_thread_that_a_fork_would_miss() -> None:
     """As Spark starts it: with one thread for arithmetic. Arrow's jemalloc starts its own anew after a fork."""
     environment = {"OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}

@@ -217,6 +217,7 @@ def test_versions_are_in_the_order_of_releases(site: Parsed) -> None:
         assert said.index("3.6.0") < said.index("3.9.1") < said.index("3.10.0")
 
 
+@pytest.mark.slow
 def test_what_was_left_out_is_said() -> None:
     """More rows than a page can hold: the first of them, how many there are, and where the others lie."""
     tables = season(runs=400, tests=400)
@@ -229,6 +230,7 @@ def test_what_was_left_out_is_said() -> None:
     assert {link[1:] for link in site.links if link.startswith("#")} <= set(site.ids)
 
 
+@pytest.mark.slow
 def test_many_runs_do_not_make_a_large_page() -> None:
     """Ten times the runs of the same tests: the page is less than three times as large."""
     few, many = (len(page(summary_of(season(runs=runs), ABOUT))) for runs in (300, 3_000))
@@ -250,6 +252,7 @@ def test_json_says_the_same(summary: Summary) -> None:
     assert reported["comparison"]["headline"].startswith("Kafka 3.6.0 to 3.10.0")
 
 
+@pytest.mark.slow
 def test_json_is_cut_where_editors_give_up(summary: Summary) -> None:
     """A table longer than that is cut, and by how much is said."""
     point = summary["trends"][0]

@@ -21,6 +21,7 @@ def test_of_few_runs_no_interval_is_claimed() -> None:
     assert median_interval([5.0, 1.0, 4.0, 2.0, 3.0, 0.0]) == (2.5, 0.0, 5.0)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_median_holds_95_percent() -> None:
     """Whatever the number of runs, and of values as skewed as durations are."""
     chance = np.random.default_rng(1)
