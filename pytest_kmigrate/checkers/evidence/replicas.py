@@ -90,6 +90,35 @@ def leader_since(history: History, place: str, at_ns: int) -> tuple[int, int] | 
     return until[-1].leader, until[since].at_ns
 
 
+def never_in_sync(history: History, broker: int, before_ns: int, from_ns: int, to_ns: int) -> list[str]:
+    """The partitions of which a broker was in sync at ``before_ns``, and in no answer from ``from_ns`` to ``to_ns``.
+
+    It has a copy of them by all of these answers. Nothing if nobody answered in the last tenth of that time.
+    """
+    last = [each.at_ns for each in history.client_metadata if each.at_ns <= to_ns]
+    if max(last, default=0) < to_ns - (to_ns - from_ns) // 10:
+        return []
+    found = []
+    for place, answers in _answered(history).items():
+        until = [each for each in answers if each.at_ns <= before_ns]
+        since = [each for each in answers if from_ns < each.at_ns <= to_ns]
+        seen = [_last(answers, from_ns), *since]
+        is_out = all(broker in each.replicas and broker not in each.in_sync for each in seen)
+        if until and broker in until[-1].in_sync and is_out:
+            found.append(place)
+    return sorted(found)
+
+
+def is_in_sync_again(history: History, broker: int, from_ns: int) -> bool:
+    """Whether a broker was out of sync in a partition that it has a copy of, and in sync by an answer after that."""
+    for answers in _answered(history).values():
+        seen = [_last(answers, from_ns), *(each for each in answers if each.at_ns > from_ns)]
+        out = [number for number, each in enumerate(seen) if broker in each.replicas - each.in_sync]
+        if out and any(broker in each.in_sync for each in seen[out[0] :]):
+            return True
+    return False
+
+
 def unserved_together(history: History, places: Iterable[str]) -> Spans:
     """When no write to any of these partitions could be acknowledged."""
     common: Spans | None = None

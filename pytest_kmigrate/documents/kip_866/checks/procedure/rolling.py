@@ -1,17 +1,16 @@
 """Check of rolling the brokers: one at a time into KRaft mode, and each controlled stop hands its leaders over."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import faults_during, took_ns
 from pytest_kmigrate.checkers.evidence.replicas import can_be_served, leader_since
 from pytest_kmigrate.checkers.evidence.wording import counted, span
-from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
+from pytest_kmigrate.documents.kip_866.checks.procedure.coming_up import judge_start, starts
 from pytest_kmigrate.documents.kip_866.checks.procedure.shutdowns import (
     ControlledStop,
     controlled_stops,
@@ -19,13 +18,13 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.shutdowns import (
 )
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import Event, is_a
-from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeStarted
+from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _ONE_BY_ONE, _SHUTDOWN = "K866-PROC-roll-one-by-one", "K866-FWD-controlled-shutdown"
+_CONTINUES = "K866-PROC-zk-mode-continues"
 _SESSION_NS = 9_000_000_000
 """After so long the controllers take a broker for dead: leaders that move only then were not handed over."""
 _LOOKED_FOR_NS = 15_000_000_000
@@ -38,6 +37,7 @@ _AGREED_NS = 2_000_000_000
 @checker(
     _ONE_BY_ONE,
     _SHUTDOWN,
+    _CONTINUES,
     in_every_run=always,
     anomaly="leaders not handed over",
     needs=[Capability.START, Capability.RECONFIGURE],
@@ -49,18 +49,23 @@ def brokers_are_rolled_one_by_one(history: History) -> Verdict:
     is written to gets a write acknowledged before the broker's session would have ended. Only partitions are judged
     that have another replica in sync by then, and enough of them for a write. A shutdown proves nothing if no image of
     the metadata log was taken after it.
-    Up: ready, while others are in ZooKeeper mode, or in KRaft mode already. Under a fault nothing is judged.
+    Up: ready, while others are in ZooKeeper mode, or in KRaft mode already. A broker that comes up again in ZooKeeper
+    mode goes on as before. Either is in sync again where it was: one that still is not, 90 s after it was ready,
+    violates, as does one that is not ready by then. Under a fault nothing is judged.
     """
-    rows = ByRequirement(_ONE_BY_ONE, _SHUTDOWN)
+    rows = ByRequirement(_ONE_BY_ONE, _SHUTDOWN, _CONTINUES)
     every = [(each, _led(history, each)) for each in controlled_stops(history)]
     due = [stop for stop, led in every if led]
     stops = [(stop, led) for stop, led in every if _is_quiet(history, stop)]
-    starts = list(_starts_in_kraft_mode(history))
+    rolled = starts(history, "in KRaft mode beside the others", "kraft")
+    restarted = starts(history, "in ZooKeeper mode, as before", "zookeeper")
     for stop, led in stops:
         _judge_stop(history, rows, stop, led, due)
-    for start in starts:
-        _judge_start(history, rows, start)
-    text = f"{counted(len(stops), 'controlled stop')}, {counted(len(starts), 'start')} in KRaft mode beside the others"
+    for start in rolled:
+        judge_start(history, rows, _ONE_BY_ONE, start)
+    for start in restarted:
+        judge_start(history, rows, _CONTINUES, start)
+    text = f"{counted(len(stops), 'controlled stop')}, {counted(len(rolled), 'start')} in KRaft mode beside the others"
     return rows.verdict(text, "no broker was rolled in dual write")
 
 
@@ -112,30 +117,6 @@ def _waited_ns(history: History, from_ns: int, to_ns: int) -> dict[str, int]:
         (sends.outcome == OperationOutcome.OK) & (sends.began_ns >= from_ns) & (sends.began_ns <= to_ns)
     )
     return {place: int(np.max(mine.ended_ns - mine.began_ns)) for place, mine in partitions(chosen) if len(mine)}
-
-
-def _starts_in_kraft_mode(history: History) -> Iterator[Event]:
-    """Of brokers that were in ZooKeeper mode before, while the others are up in whichever mode."""
-    for event in history.of(NodeStarted):
-        others = [each for each in brokers_at(history, event.at_ns) if each.name != event.node]
-        ran = [e for e in history.of(NodeStarted) if e.node == event.node and e.seq < event.seq]
-        was_in_zookeeper_mode = bool(ran) and ran[-1].what.mode == "zookeeper"
-        are_up = bool(others) and all(each.away_ns is None for each in others)
-        if event.what.mode == "kraft" and was_in_zookeeper_mode and are_up:
-            yield event
-
-
-def _judge_start(history: History, rows: ByRequirement, start: Event) -> None:
-    later = history.of(NodeReady, NodeDied)
-    end = next((each for each in later if each.node == start.node and each.seq > start.seq), None)
-    if end is None or is_expected_end(history, end) or faults_during(history, start.at_ns, end.at_ns):
-        return
-    if is_a(end, NodeReady):
-        rows.looked_at(_ONE_BY_ONE)
-    else:
-        observed = f"it died {span(end.at_ns - start.at_ns)} later"
-        expected = f"{start.node} comes up in KRaft mode beside the others"
-        rows.violated(_ONE_BY_ONE, timed_violation(history, expected, observed, end.at_ns, _event(start), _event(end)))
 
 
 def _event(event: Event) -> str:

@@ -1,0 +1,112 @@
+"""Brokers that are started in dual write: whether each comes up, and is in sync again where it was before."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end, is_while_an_end_is_expected
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at, took_ns
+from pytest_kmigrate.checkers.evidence.replicas import is_in_sync_again, never_in_sync
+from pytest_kmigrate.checkers.evidence.wording import listed, span
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
+from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE
+from pytest_kmigrate.model.event import Event, EventKind, is_a
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeStarted, NodeStopped
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind
+
+_UP_NS = 90_000_000_000
+"""By then a broker that was started is ready, and then its replicas are in sync: each takes some seconds."""
+_CHANGES = (EventKind.NODE_STARTED, EventKind.NODE_STOPPED, EventKind.NODE_DIED, EventKind.NODE_PAUSED)
+
+
+@dataclass(frozen=True)
+class Start:
+    """A start of a broker that had run before, while the others are up."""
+
+    event: Event
+    how: str
+    """Such as ``in KRaft mode beside the others``."""
+    mode: str
+
+    @property
+    def node(self) -> str:
+        """The broker."""
+        return str(self.event.node)
+
+
+def starts(history: History, how: str, mode: str) -> list[Start]:
+    """Those in one mode of brokers that were in ZooKeeper mode before; in ZooKeeper mode only those in dual write."""
+    return [Start(event, how, mode) for event in _starts(history, mode)]
+
+
+def _starts(history: History, mode: str) -> Iterator[Event]:
+    for event in history.of(NodeStarted):
+        now = brokers_at(history, event.at_ns)
+        others = [each for each in now if each.name != event.node]
+        ran = [e for e in history.of(NodeStarted) if e.node == event.node and e.seq < event.seq]
+        was_in_zookeeper_mode = bool(ran) and ran[-1].what.mode == "zookeeper"
+        are_up = bool(others) and all(each.away_ns is None for each in others)
+        is_ours = mode == "kraft" or (
+            phase_at(history, event.at_ns) in DUAL_WRITE
+            and any(each.name == event.node and each.is_migrating for each in now)
+        )
+        if event.what.mode == mode and was_in_zookeeper_mode and are_up and is_ours:
+            yield event
+
+
+def judge_start(history: History, rows: ByRequirement, row: str, start: Start) -> None:
+    """Judge a requirement by whether a broker is ready after a start, and in sync again; nothing under a fault.
+
+    One in ZooKeeper mode is ready by itself, so that only one that was out of sync, and is in sync again, conforms.
+    """
+    later = history.of(NodeReady, NodeDied, NodeStopped)
+    end = next((each for each in later if each.node == start.node and each.seq > start.event.seq), None)
+    last_ns = history.end_ns if end is None else end.at_ns
+    if faults_during(history, start.event.at_ns, last_ns) or _is_expected(history, start, end):
+        return
+    if end is not None and is_a(end, NodeReady):
+        rows.looked_at(row, start.mode == "kraft" or is_in_sync_again(history, _id(start), end.at_ns))
+        _judge_replicas(history, rows, row, start, end)
+    elif end is not None and is_a(end, NodeDied):
+        observed = f"it died {span(last_ns - start.event.at_ns)} later"
+        evidence = (_event(start.event), _event(end))
+        rows.violated(row, timed_violation(history, _expected(start), observed, last_ns, *evidence))
+    elif last_ns - start.event.at_ns >= _UP_NS:
+        observed, awaited = f"it was not ready {span(last_ns - start.event.at_ns)} later", (start.event.at_ns, last_ns)
+        late = timed_violation(history, _expected(start), observed, last_ns, _event(start.event), awaited=awaited)
+        rows.violated(row, late, Kind.LIVENESS)
+
+
+def _is_expected(history: History, start: Start, end: Event | None) -> bool:
+    is_refused = is_while_an_end_is_expected(history, start.event)
+    return is_refused or (end is not None and is_a(end, NodeDied) and is_expected_end(history, end))
+
+
+def _judge_replicas(history: History, rows: ByRequirement, row: str, start: Start, ready: Event) -> None:
+    """Whether a broker is in sync again, if dual write goes on and nothing else has happened for so long."""
+    until_ns = ready.at_ns + _UP_NS
+    is_dual_write = phase_at(history, ready.at_ns) in DUAL_WRITE and phase_at(history, until_ns) in DUAL_WRITE
+    is_quiet = not any(ready.at_ns < each.at_ns <= until_ns for each in history.of(*_CHANGES))
+    if until_ns > history.end_ns or not is_quiet or not is_dual_write or faults_during(history, ready.at_ns, until_ns):
+        return
+    stops = [e for e in history.of(NodeStopped, NodeDied) if e.node == start.node and e.seq < start.event.seq]
+    before_ns = stops[-1].at_ns - took_ns(stops[-1]) if stops else start.event.at_ns
+    if out := never_in_sync(history, _id(start), before_ns, ready.at_ns, until_ns):
+        observed = f"it is out of sync for {span(_UP_NS)}, in {listed(out, 'partition')}"
+        expected, awaited = f"{_expected(start)}, and is in sync again", (ready.at_ns, until_ns)
+        stays = timed_violation(history, expected, observed, until_ns, _event(ready), awaited=awaited)
+        rows.violated(row, stays, Kind.LIVENESS)
+
+
+def _id(start: Start) -> int:
+    return int(start.node.rpartition("-")[2])
+
+
+def _expected(start: Start) -> str:
+    return f"{start.node} comes up {start.how}"
+
+
+def _event(event: Event) -> str:
+    return f"event {event.seq}"
