@@ -93,7 +93,7 @@ def leader_since(history: History, place: str, at_ns: int) -> tuple[int, int] | 
 def never_in_sync(history: History, broker: int, before_ns: int, from_ns: int, to_ns: int) -> list[str]:
     """The partitions of which a broker was in sync at ``before_ns``, and in no answer from ``from_ns`` to ``to_ns``.
 
-    It has a copy of them by all of these answers. Nothing if nobody answered in the last tenth of that time.
+    It has a copy of them by all of these answers. Nothing without an answer in the last tenth of that time.
     """
     last = [each.at_ns for each in history.client_metadata if each.at_ns <= to_ns]
     if max(last, default=0) < to_ns - (to_ns - from_ns) // 10:

@@ -54,7 +54,7 @@ def test_a_broker_that_stays_out_of_sync_violates(start: list[Event], row: str) 
         run_of(*broker(61_000, mode="kraft"), answers=answered(OUT)),
         run_of(*KRAFT, answers=answered(OUT)[:5]),
     ],
-    ids=["never in sync", "under a fault", "another one left", "no dual write", "the run ended", "nobody answered"],
+    ids=["never in sync", "under a fault", "another one left", "no dual write", "the run ended", "no answers"],
 )
 def test_what_may_have_kept_it_out_of_sync_is_not_judged(run: History) -> None:
     """Conforming: it is ready, and no more can be asked of it."""
