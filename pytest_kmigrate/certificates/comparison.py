@@ -1,15 +1,15 @@
 """Compares certificates: vendors by requirements, as a page and as Markdown."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_kmigrate.catalogue import requirements
+from pytest_kmigrate.catalogue import profiles, requirements
 from pytest_kmigrate.certificates.grading import BUT_FOR_DEFECTS, CONFORMS, DOES_NOT
 from pytest_kmigrate.certificates.keys import fingerprint
 from pytest_kmigrate.certificates.statement import Claims, Row, Statement
-from pytest_kmigrate.certificates.verifying import read_certificate
+from pytest_kmigrate.certificates.verifying import read_of_any_release
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.pages.drawing import Cell, chip, folded, table, text
 from pytest_kmigrate.reports.pages.markup import cell_code, escaped
@@ -32,6 +32,7 @@ BASELINES = (
     "what Apache Kafka is known to do instead counts as conforming, and its known bugs as open."
 )
 """What the heads of tables mean."""
+_PLANS = "other tests, or another number of runs, may have been asked for, so compare outcomes rather than numbers."
 _COLOUR = {CONFORMS: "CONFORMS", BUT_FOR_DEFECTS: "INCONCLUSIVE", DOES_NOT: "VIOLATES"}
 _HEADS = ("Certificate", "Kafka", "Grade", "Complete", "Runs", "Assurance", "Signed by")
 
@@ -66,12 +67,11 @@ class Column:
 
 
 def columns(files: Sequence[Path]) -> list[Column]:
-    """The certificates in these files; WrongUseError unless all are of one profile and plan."""
-    statements = [read_certificate(file) for file in files]
-    plans = {(each.predicate.claims.profile.id, each.predicate.claims.profile.plan) for each in statements}
-    if len(plans) > 1:
-        got = ", ".join(sorted(f"{profile} (plan {plan[:12]})" for profile, plan in plans))
-        raise WrongUseError(f"expected certificates of one profile and plan, got {got}: compare those of one release")
+    """The certificates in these files, of whatever release; WrongUseError unless all are of one profile."""
+    statements = [read_of_any_release(file) for file in files]
+    named = sorted({each.predicate.claims.profile.id for each in statements})
+    if len(named) > 1:
+        raise WrongUseError(f"expected certificates of one profile, got {', '.join(named)}: compare those of one")
     names = [_name(each) for each in statements]
     often = Counter(names)
     return [
@@ -82,16 +82,18 @@ def columns(files: Sequence[Path]) -> list[Column]:
 
 def comparison_page(compared: Sequence[Column]) -> str:
     """The comparison as one HTML file."""
-    title = f"{len(compared)} certificates of {compared[0].claims.profile.id}"
+    profile = compared[0].claims.profile.id
+    title = f"{len(compared)} certificates of {profile}"
+    introduction = " ".join(_introduction(compared)).replace("`", "")
     overview = table(_HEADS, [_certificate_cells(each) for each in compared])
     names = [each.name for each in compared]
-    stated = {each.id: each.statement for each in requirements(compared[0].claims.profile.id)}
+    stated = {each.id: each.statement for each in (requirements(profile) if profile in profiles() else ())}
     matrix = table(("Requirement", *names), [_row_cells(row, stated.get(row), compared) for row in _ids(compared)])
     by = f"Each outcome is that by the document. {BASELINES}"
     views = [
         (
             "Overview",
-            View("overview", title, f"{_SIGNATURES.replace('`', '')} {_GRADES}", overview + _conclusions(compared)),
+            View("overview", title, introduction, overview + _conclusions(compared)),
         ),
         ("Requirements", View("requirements", "Requirements", by, matrix)),
     ]
@@ -105,7 +107,7 @@ def comparison_markdown(compared: Sequence[Column]) -> str:
     differing = [[cell_code(row), *(escaped(_described(each.row(row))) for each in compared)] for row in ids]
     parts = [
         f"# {len(compared)} certificates of {escaped(compared[0].claims.profile.id)}",
-        f"{_SIGNATURES} {_GRADES}",
+        " ".join(_introduction(compared)),
         markdown_table(_HEADS, rows),
         f"## {len(differing)} requirements on which they differ",
         *(
@@ -114,9 +116,22 @@ def comparison_markdown(compared: Sequence[Column]) -> str:
             else ["None."]
         ),
         "## What no certificate proves",
-        "\n".join(f"- {escaped(each)}" for each in compared[0].statement.predicate.limits),
+        "\n".join(f"- {escaped(each)}" for each in _limits(compared)),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _introduction(compared: Sequence[Column]) -> Iterator[str]:
+    """What a reader has to know first; plans of several releases count otherwise."""
+    yield from (_SIGNATURES, _GRADES)
+    plans = Counter(each.claims.profile.plan for each in compared)
+    if len(plans) > 1:
+        yield f"Their plans differ ({', '.join(each[:12] for each in plans)}): {_PLANS}"
+
+
+def _limits(compared: Sequence[Column]) -> list[str]:
+    """The limits of all of them, each once: releases may name others."""
+    return list(dict.fromkeys(limit for each in compared for limit in each.statement.predicate.limits))
 
 
 def _name(statement: Statement) -> str:
@@ -179,5 +194,5 @@ def _described(row: Row | None) -> str:
 
 def _conclusions(compared: Sequence[Column]) -> str:
     items = "".join(f"<li>{text(each.name)}: {text(each.statement.predicate.conclusion)}</li>" for each in compared)
-    limits = "".join(f"<li>{text(each)}</li>" for each in compared[0].statement.predicate.limits)
+    limits = "".join(f"<li>{text(each)}</li>" for each in _limits(compared))
     return section("Conclusions", f"<ul>{items}</ul>") + section("What no certificate proves", f"<ul>{limits}</ul>")

@@ -215,8 +215,10 @@ def file_in(register: Path, certificate: Path, *, replaces: bool) -> Path:
     statement = signed_statement(certificate)
     if not (register / TRUSTED).exists():
         _begin(register, statement)
-    key = trusted_by(register).must_have(_issuers(statement), certificate, register)
+    trusted = trusted_by(register)
+    key = trusted.must_have(_issuers(statement), certificate, register)
     must_hold_together(certificate, statement, key)
+    trusted.must_name_harnesses(statement, certificate, register)
     filed = register / f"{place_of(statement, certificate)}{CERTIFICATE}"
     content = certificate.read_text(encoding="utf-8")
     if filed.is_file() and filed.read_text(encoding="utf-8") != content and not replaces:

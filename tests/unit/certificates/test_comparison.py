@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_kmigrate.certificates.comparison import columns, comparison_markdown, comparison_page
+from pytest_kmigrate.certificates.grading import DOES_NOT
 from pytest_kmigrate.certificates.verifying import read_certificate
 from pytest_kmigrate.model.errors import CertificateError, WrongUseError
 from tests.unit.certificates.vendors import (
@@ -92,10 +93,46 @@ def test_vendors_of_one_name_are_named_with_their_files(certificate: Path) -> No
     assert names == ["Acme Acme Stream (x.kmcert)", "Acme Acme Stream (later.kmcert)"]
 
 
-def test_another_plan_is_not_compared(two: list[Path]) -> None:
-    """Its rows count otherwise."""
-    sign_anew(two[1], lambda statement: statement["predicate"]["claims"]["profile"].update(plan="0" * 64))
-    with pytest.raises(WrongUseError, match="expected certificates of one profile and plan, got kip-866"):
+def of_another_release(statement: dict[str, Any]) -> None:
+    """As a release with another plan and other limits makes it."""
+    statement["predicate"]["claims"]["profile"].update(plan="0" * 64, release="0.9")
+    statement["predicate"]["limits"] = ["Only that release knows this limit."]
+
+
+def test_certificates_of_two_releases_are_compared(two: list[Path]) -> None:
+    """The plans are named as they count otherwise, and the limits of both are listed."""
+    sign_anew(two[1], of_another_release)
+    compared = columns(two)
+    for text in (comparison_page(compared), comparison_markdown(compared)):
+        assert "Their plans differ (" in text
+        assert "000000000000): other tests, or another number of runs, may have been asked for" in text
+        assert "Only that release knows this limit." in text
+        assert "The vendor ran the tests; a program can invent evidence" in text
+
+
+def test_a_grade_of_another_release_follows_from_its_rows(two: list[Path]) -> None:
+    """No release may state one that they exclude."""
+
+    def graded_up(statement: dict[str, Any]) -> None:
+        of_another_release(statement)
+        statement["predicate"]["claims"]["grade"] = DOES_NOT
+
+    sign_anew(two[1], graded_up)
+    with pytest.raises(CertificateError, match=r"claims\.grade: expected what follows from its rows"):
+        columns(two)
+
+
+def test_other_limits_of_this_release_are_forged(two: list[Path]) -> None:
+    """Its limits are known."""
+    sign_anew(two[1], lambda statement: statement["predicate"].update(limits=["None at all."]))
+    with pytest.raises(CertificateError, match="conclusion: expected the sentences that follow from its claims"):
+        columns(two)
+
+
+def test_another_profile_is_not_compared(two: list[Path]) -> None:
+    """It has other requirements."""
+    sign_anew(two[1], lambda statement: statement["predicate"]["claims"]["profile"].update(id="kip-9"))
+    with pytest.raises(WrongUseError, match="expected certificates of one profile, got kip-866, kip-9: compare"):
         columns(two)
 
 

@@ -89,16 +89,22 @@ def with_another_harness(statement: dict[str, Any]) -> None:
     statement["predicate"] |= {"limits": ["A limit."], "conclusion": "In its own words."}
 
 
+def name_the_harness(folder: Path) -> None:
+    """What an owner of a register does who knows where that harness is to be had."""
+    with (folder / TRUSTED).open("a") as more:
+        more.write(f'{"ab" * 32} = "the commit 0123abc"\n')
+
+
 def test_a_certificate_of_an_earlier_release_is_filed(certificate: Path) -> None:
     """Signature and grade are checked, and the note names the pytest-kmigrate that verifies the rest."""
     folder = certificate.parent / "register"
     sign_anew(certificate, with_another_harness)
     results_file(certificate).unlink()
+    with pytest.raises(CertificateError, match=r"expected runs by a pytest-kmigrate that .* names, got some by ababab"):
+        file_in(folder, certificate, replaces=False)
+    assert [each.name for each in folder.rglob("*")] == [TRUSTED]
+    name_the_harness(folder)
     file_in(folder, certificate, replaces=False)
-    (problem,) = found(folder).problems
-    assert f"expected runs by a pytest-kmigrate that {folder / TRUSTED} names, got some by ababab" in problem
-    with (folder / TRUSTED).open("a") as more:
-        more.write(f'{"ab" * 32} = "the commit 0123abc"\n')
     there = found(folder)
     assert (there.problems, [each.place.as_posix() for each in there.entries]) == ((), ["acme/3.6.0/kip-866"])
     assert "only signature and grade, without evidence, were checked: pytest-kmigrate 0.1.0 (abababab" in there.notes[0]
@@ -220,6 +226,22 @@ def test_a_taken_name_needs_to_be_replaced_on_purpose(register: Path, certificat
     assert (register / PLACE).read_bytes() == certificate.read_bytes()
 
 
+def test_a_harness_that_is_not_named_takes_no_place(register: Path, certificate: Path) -> None:
+    """Neither a free one nor that of a certificate which shall be replaced."""
+    filed = register / PLACE
+    before = filed.read_bytes() if filed.exists() else b""
+
+    def of_another_harness(statement: dict[str, Any]) -> None:
+        statement["predicate"]["claims"]["harness"][0]["sha256"] = "0" * 64
+        statement["predicate"]["claims"]["profile"]["plan"] = "0" * 64
+
+    sign_anew(certificate, of_another_harness)
+    results_file(certificate).unlink()
+    with pytest.raises(CertificateError, match="expected runs by a pytest-kmigrate that"):
+        file_in(register, certificate, replaces=True)
+    assert (filed.read_bytes() if filed.exists() else b"") == before
+
+
 def test_names_of_others_stay_in_the_register(register: Path, certificate: Path) -> None:
     """An organization or a version is no path."""
 
@@ -332,8 +354,9 @@ def test_the_page_says_of_a_challenge_what_its_readers_know(certificate: Path) -
     folder = certificate.parent / "register"
     sign_anew(certificate, challenged)
     results_file(certificate).unlink()
+    with pytest.raises(CertificateError, match=r"add it under .harnesses. with where it is to be had"):
+        file_in(folder, certificate, replaces=False)
+    name_the_harness(folder)
     file_in(folder, certificate, replaces=False)
-    with (folder / TRUSTED).open("a") as more:
-        more.write(f'{"ab" * 32} = "the commit 0123abc"\n')
     write_page(folder, found(folder).entries)
     assert "- assurance: self-run, unless you gave the vendor the nonce " in (folder / PAGE).read_text()
