@@ -9,16 +9,33 @@ import pytest
 
 from pytest_kmigrate.documents.kip_866.crash_points import LONG_COPY
 from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.owned.agents import attaching
-from pytest_kmigrate.providers.owned.agents.crash_points import held
+from pytest_kmigrate.providers.owned.agents.crash_points import delayed, held
 from pytest_kmigrate.providers.owned.node import OwnedNode
+
+
+class Taking:
+    """A live node that takes Byteman, unless it stands still."""
+
+    spec = SimpleNamespace(role=Role.CONTROLLER)
+    pid = 1
+    alive = True
+    stands_still = False
+
+    def __init__(self, name: str) -> None:
+        self.name = self.address = name
+
+    def load_byteman(self, _agent: Path) -> None:
+        """As a JVM that stands still does: it does not answer."""
+        if self.stands_still:
+            raise TimeoutError
 
 
 @pytest.fixture
 def nodes() -> list[OwnedNode]:
     """Two live nodes, that take Byteman."""
-    made = [SimpleNamespace(name=name, address=name, pid=1, alive=True, load_byteman=lambda _: None) for name in "ab"]
-    return cast("list[OwnedNode]", made)
+    return cast("list[OwnedNode]", [Taking(name) for name in "ab"])
 
 
 def test_a_node_that_takes_no_rule_back_hides_no_error(
@@ -37,6 +54,36 @@ def test_a_node_that_takes_no_rule_back_hides_no_error(
         raise AwaitTimeoutError("phase HYBRID", 120, "phase COPYING")
     assert asked == ["a", "b"]
     assert not list(tmp_path.glob("*.armed"))
+
+
+def test_a_delay_ends_in_a_node_that_takes_no_rule_back(
+    nodes: list[OwnedNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a paused one, when it goes on: the rule asks for a file that is gone. No error hides another."""
+    laid: list[str] = []
+
+    def refuse(_address: str, _rule: str) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(attaching, "submit", lambda _address, rule: laid.append(rule))
+    monkeypatch.setattr(attaching, "withdraw", refuse)
+    with delayed(nodes, 300, tmp_path, tmp_path):
+        (armed,) = tmp_path.glob("*.armed")
+        assert all(f'new java.io.File("{armed}")' in rule and "IF armed.exists()" in rule for rule in laid)
+    assert not armed.exists()
+    assert len(laid) == len(nodes)
+
+
+def test_a_node_that_stands_still_takes_no_rule(
+    nodes: list[OwnedNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run would wait for its answer, and end by that; the others have theirs."""
+    laid: list[str] = []
+    monkeypatch.setattr(attaching, "submit", lambda address, _rule: laid.append(address))
+    monkeypatch.setattr(attaching, "withdraw", lambda _address, _rule: None)
+    monkeypatch.setattr(nodes[0], "stands_still", True)
+    with held(LONG_COPY, nodes, tmp_path, tmp_path), delayed(nodes, 300, tmp_path, tmp_path):
+        assert laid == ["b", "b"]
 
 
 def test_a_rule_has_the_condition_of_its_point(
