@@ -21,7 +21,7 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports.written_tables import rows_of
 
 MOST_TESTS = 4
-_OWN_CLUSTER_S, _SLOWER = 120.0, 2.0
+_OWN_CLUSTER_S, _SLOWER = 150.0, 2.0
 """A test may have shared a cluster when it was recorded; what takes longer than this waits in vain, by the mutant."""
 _ATTEMPTS = ("folder", "test_id", "profile", "kafka", "outcome", "known_bugs", "duration_ms")
 _VERDICTS = ("folder", "check", "outcome", "known_bugs", "about")

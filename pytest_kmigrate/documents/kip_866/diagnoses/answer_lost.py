@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.clients.consumption import longest_time_without_co
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, writes_to
 from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
 from pytest_kmigrate.checkers.evidence.logs import log_of
-from pytest_kmigrate.checkers.evidence.moments import phase_at
+from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
@@ -36,12 +36,18 @@ _TOPICS = "/brokers/topics/"
 _OFFSETS = "__consumer_offsets"
 _OF_BROKERS_THAT_STOP = (brokers_are_rolled_one_by_one, partitions_stay_available)
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
+_CONNECTION_LOST = re.compile(r"Session 0x[0-9a-f]+ for server |Client session timed out, have not heard from server")
+"""What ZooKeeper's client logs of a connection that it lost; also one that was never there has no session."""
+_AROUND_NS = 2_000_000_000
+"""How far from a fault a write may lie that it disturbed: its answer is lost with a link that is cut just after it."""
 
 
 @diagnosis("kmigrate-7", windows=unwritten)
 def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     """The controller that wrote ``/migration`` last expects a former version of it, and goes on without a write.
 
+    And something had disturbed its write: a fault, or the loss of its connection to ZooKeeper. A controller that takes
+    no version from its own writes, though each was answered, has another defect.
     It explains what ZooKeeper lacks since, a lag that does not fall back or is not the distance (it is brought up to
     date before the write that fails), and in HYBRID clients that are not served: brokers in ZooKeeper mode learn what
     they lead and follow when ZooKeeper has been written.
@@ -178,7 +184,15 @@ def _is_lost_at(history: History, at_ns: int) -> bool:
         return False
     writer = f"controller-{held_in(written[-1]).get('kraft_controller_id')}"
     sent = [int(version) for version in _CHECK_FAILED.findall(log_of(history, writer))]
-    return any(version < written[-1].version for version in sent)
+    is_below = any(version < written[-1].version for version in sent)
+    return is_below and _was_disturbed(history, writer, written[-1].at_ns)
+
+
+def _was_disturbed(history: History, writer: str, written_ns: int) -> bool:
+    """Whether a fault was in force at a write, or the writer had lost a connection before it failed."""
+    before_it_failed = _CHECK_FAILED.split(log_of(history, writer), maxsplit=1)[0]
+    is_under_a_fault = faults_during(history, written_ns - _AROUND_NS, written_ns + _AROUND_NS)
+    return bool(is_under_a_fault or _CONNECTION_LOST.search(before_it_failed))
 
 
 def _gaps_ended_ns(verdict: Verdict) -> list[int]:

@@ -240,7 +240,7 @@ def test_a_test_that_waits_in_vain_is_ended(sample: Sample, monkeypatch: pytest.
     monkeypatch.setattr(score, "run_test", lambda *given: limits.append((given[-1], "--kmigrate-cold" in given[2])))
     assert sample._tested(A, FAST).fate is Fate.NOT_JUDGED
     assert sample._tested(A, FAST, is_cold=True).fate is Fate.NOT_JUDGED
-    assert limits == [(120 + 2 * 0.001, False), (120 + 2 * 0.001, True)]
+    assert limits == [(150 + 2 * 0.001, False), (150 + 2 * 0.001, True)]
 
 
 def test_an_equivalent_one_is_not_tried_and_not_counted(sample: Sample, tried: list[tuple[str, str]]) -> None:

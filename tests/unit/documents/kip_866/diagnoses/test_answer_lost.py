@@ -15,14 +15,29 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
-from tests.unit.checkers.histories import MS, Row, change, event, history, phase, sample, sent, snapshot, unsure, znode
+from tests.unit.checkers.histories import (
+    MS,
+    Row,
+    change,
+    event,
+    fault,
+    history,
+    phase,
+    sample,
+    sent,
+    snapshot,
+    unsure,
+    znode,
+)
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
 
+CUT_OFF = "WARN Session 0x10003bbc4e60007 for server zookeeper-1/127.1.7.1:2181, Closing socket connection.\n"
 
-def refused(version: int = 33) -> str:
-    """What a controller logs of each write then."""
-    return (
+
+def refused(version: int = 33, after: str = CUT_OFF) -> str:
+    """What a controller logs when its connection was lost, and of each write then."""
+    return after + (
         "ERROR Encountered zk migration fault: Unhandled error in MetadataChangeEvent (LoggingFaultHandler)\n"
         f"java.lang.RuntimeException: Check op on KRaft Migration ZNode failed. Sent zkVersion = {version}. This "
         "indicates that another KRaft controller is making writes to ZooKeeper.\n"
@@ -54,6 +69,14 @@ def test_what_zookeeper_lacks_since_is_kmigrate_7() -> None:
     """The same controller is active, and sent a version that its own write had raised."""
     run = lacking()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == ("kmigrate-7",)
+
+
+def test_a_write_that_nothing_disturbed_is_another_defect() -> None:
+    """Its answer was there, as no connection was lost and no fault was in force: the controller took no version."""
+    verdict = acknowledged_metadata_changes_present.judge(undisturbed := lacking(log=refused(after="")), "after")
+    assert named(undisturbed, verdict) == ()
+    under_a_fault = lacking("zookeeper", *fault(15_000), log=refused(after=""))
+    assert named(under_a_fault, acknowledged_metadata_changes_present.judge(under_a_fault, "after")) == ("kmigrate-7",)
 
 
 @pytest.mark.parametrize(
