@@ -6,18 +6,21 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end, is_while_an_end_is_expected
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
-from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at, took_ns
+from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, phase_at, targets_of, took_ns
 from pytest_kmigrate.checkers.evidence.replicas import is_in_sync_again, never_in_sync
 from pytest_kmigrate.checkers.evidence.wording import listed, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE
 from pytest_kmigrate.model.event import Event, EventKind, is_a
+from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeStarted, NodeStopped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind
 
 _UP_NS = 90_000_000_000
 """By then a broker that was started is ready, and then its replicas are in sync: each takes some seconds."""
+_OF_ONE_NODE = ("kill", "stop")
+"""Faults that end when their node is started."""
 _CHANGES = (EventKind.NODE_STARTED, EventKind.NODE_STOPPED, EventKind.NODE_DIED, EventKind.NODE_PAUSED)
 
 
@@ -57,14 +60,14 @@ def _starts(history: History, mode: str) -> Iterator[Event]:
 
 
 def judge_start(history: History, rows: ByRequirement, row: str, start: Start) -> None:
-    """Judge a requirement by whether a broker is ready after a start, and in sync again; nothing under a fault.
+    """Judge a requirement by whether a broker is ready after a start, and in sync again; nothing under another fault.
 
     One in ZooKeeper mode is ready by itself, so that only one that was out of sync, and is in sync again, conforms.
     """
     later = history.of(NodeReady, NodeDied, NodeStopped)
     end = next((each for each in later if each.node == start.node and each.seq > start.event.seq), None)
     last_ns = history.end_ns if end is None else end.at_ns
-    if faults_during(history, start.event.at_ns, last_ns) or _is_expected(history, start, end):
+    if _is_disturbed(history, start, start.event.at_ns, last_ns) or _is_expected(history, start, end):
         return
     if end is not None and is_a(end, NodeReady):
         rows.looked_at(row, start.mode == "kraft" or is_in_sync_again(history, _id(start), end.at_ns))
@@ -79,6 +82,17 @@ def judge_start(history: History, rows: ByRequirement, row: str, start: Start) -
         rows.violated(row, late, Kind.LIVENESS)
 
 
+def _is_disturbed(history: History, start: Start, from_ns: int, to_ns: int) -> bool:
+    """Whether a fault was in force, other than the one that had ended this broker, and ends with its start."""
+    targets = {event.what.fault_id: targets_of(event) for event in history.of(FaultApplied)}
+    return any(
+        began.what.effect not in _OF_ONE_NODE
+        or began.at_ns >= start.event.at_ns
+        or targets.get(began.what.fault_id) != {start.node}
+        for began in faults_begun_of(history, from_ns, to_ns)
+    )
+
+
 def _is_expected(history: History, start: Start, end: Event | None) -> bool:
     is_refused = is_while_an_end_is_expected(history, start.event)
     return is_refused or (end is not None and is_a(end, NodeDied) and is_expected_end(history, end))
@@ -89,7 +103,8 @@ def _judge_replicas(history: History, rows: ByRequirement, row: str, start: Star
     until_ns = ready.at_ns + _UP_NS
     is_dual_write = phase_at(history, ready.at_ns) in DUAL_WRITE and phase_at(history, until_ns) in DUAL_WRITE
     is_quiet = not any(ready.at_ns < each.at_ns <= until_ns for each in history.of(*_CHANGES))
-    if until_ns > history.end_ns or not is_quiet or not is_dual_write or faults_during(history, ready.at_ns, until_ns):
+    is_judged = is_quiet and is_dual_write and until_ns <= history.end_ns
+    if not is_judged or _is_disturbed(history, start, ready.at_ns, until_ns):
         return
     stops = [e for e in history.of(NodeStopped, NodeDied) if e.node == start.node and e.seq < start.event.seq]
     before_ns = stops[-1].at_ns - took_ns(stops[-1]) if stops else start.event.at_ns

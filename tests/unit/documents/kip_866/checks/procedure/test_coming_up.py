@@ -75,6 +75,20 @@ def test_a_broker_that_is_not_ready_after_90_s_violates(mode: str, row: str) -> 
     assert not looked_at(soon)
 
 
+def test_the_fault_that_ended_a_broker_excuses_nothing_after_its_start() -> None:
+    """It is in force until the broker is ready; one of another broker, or of another kind, may have to do with it."""
+    start = broker(21_000, ready_ms=None)
+    for effect, targets, is_judged in (
+        ("kill", ["broker-1"], True),
+        ("kill", ["broker-0", "broker-1"], False),
+        ("slow", ["broker-1"], False),
+    ):
+        killed = fault(19_000, "kill(broker-1)", effect=effect)
+        applied = event(EventKind.FAULT_APPLIED, 19_500, fault_id="kill(broker-1)", targets=targets)
+        verdict = brokers_are_rolled_one_by_one.judge(run_of(*killed, applied, *start, answers=answered(OUT)))
+        assert looked_at(verdict) == ({RESTARTED: "VIOLATES"} if is_judged else {})
+
+
 def test_a_start_that_must_fail_is_not_judged() -> None:
     """The test said so."""
     expected = event(
