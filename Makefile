@@ -179,7 +179,9 @@ bench-scale: .venv/.developing ## the analysis at its large sizes too: 100 milli
 
 # The report before steers the draw, and shrinking gets a fifth of the night's time on top.
 define CHAOS_NIGHT
-mkdir -p $(CHAOS)/$(NIGHT) && \
+{ test -e $(CHAOS)/$(NIGHT)/night.jsonl || expr '$(NIGHT)' : '[0-9][0-9-]*$$' >/dev/null || \
+	  { echo "$(CHAOS)/$(NIGHT)/night.jsonl: expected the file of a night, got none: put it there, or give a date as NIGHT, by which one is drawn" >&2; false; }; } && \
+	mkdir -p $(CHAOS)/$(NIGHT) && \
 	{ test -e $(CHAOS)/$(NIGHT)/night.jsonl || $(BIN)/kmigrate chaos draw --profile $(SEARCHED) --hours $(HOURS) --cores $(CORES) --seed $(subst -,,$(NIGHT)) \
 	  $(and $(wildcard $(CHAOS_REPORT)/tables/chaos_cells),--tables $(CHAOS_REPORT)/tables) --out $(CHAOS)/$(NIGHT)/night.jsonl; } && \
 	{ $(PYTEST) -n $(CORES) --dist loadgroup $(call SUITE,$(SEARCHED))/test_chaos.py --kmigrate-profile $(SEARCHED) --kmigrate-nightly $(if $(EXERCISE),--kmigrate-exercise) \
@@ -189,7 +191,7 @@ mkdir -p $(CHAOS)/$(NIGHT) && \
 	{ $(BIN)/kmigrate analyze $(CHAOS) --out $(CHAOS_REPORT) || test $$? = 1 || test $$? = 3; }
 endef
 .PHONY: chaos
-chaos: cure .venv/.developing ## a night of drawn schedules, its report, and its new reds shrunk: [HOURS=8] [CORES=2] [SHARD=3/8] [PROFILE=kip-866] [EXERCISE=1]; called again, it goes on
+chaos: cure .venv/.developing ## a night of drawn schedules, its report, and its new reds shrunk: [HOURS=8] [CORES=2] [NIGHT=2026-11-29] [SHARD=3/8] [PROFILE=kip-866] [EXERCISE=1]; called again, it goes on
 	@$(CHAOS_NIGHT)
 
 NOTHING_COLLECTED = 5

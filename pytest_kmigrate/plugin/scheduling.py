@@ -112,7 +112,22 @@ def _read(path: Path) -> "Night":
     from pytest_kmigrate.faults.schedules.reading import read_night  # not at pytest's start
     from pytest_kmigrate.running.carrying_out import walkable
 
-    return read_night(path, walkable)
+    try:
+        return read_night(path, walkable)
+    except WrongUseError as error:
+        raise WrongUseError(f"{error}{_drawn_by_another(path)}") from error
+
+
+def _drawn_by_another(path: Path) -> str:
+    """A line more about a night with mistakes, if another version drew it: that one may have known other rules."""
+    from pytest_kmigrate.faults.schedules.header import header_in  # not at pytest's start
+
+    try:
+        header, _ = header_in(path.read_text(encoding="utf-8").splitlines()[:1], [])
+    except (OSError, UnicodeDecodeError):
+        return ""
+    is_own = header.get("harness") in (None, harness_digest())
+    return "" if is_own else f"\n{path}: another version of the harness drew it, by other rules: draw it anew"
 
 
 def _refuse_none(path: Path, night: "Night", profile: str) -> None:

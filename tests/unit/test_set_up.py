@@ -87,3 +87,14 @@ def test_developers_get_more(made: Callable[..., tuple[list[str], str]]) -> None
     users = "\n" + (ROOT / "requirements-users.lock").read_text()
     assert not [name for name in ("ruff", "mypy", "duckdb", "polars", "hypothesis") if f"\n{name}==" in users]
     assert all(f"\n{name}==" in users for name in ("pyspark", "docker", "allure-pytest", "hatchling"))
+
+
+@pytest.mark.parametrize("night", ["abc", "", "2026-11-29x"])
+def test_a_night_that_is_no_date_is_named_with_its_file(tmp_path: Path, night: str) -> None:
+    """No seed follows from it, so none is drawn, and nothing is made."""
+    shutil.copy(ROOT / "Makefile", tmp_path / "Makefile")
+    words = ["make", "-o", "cure", "-o", ".venv/.developing", "chaos", f"NIGHT={night}"]
+    ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    assert f"chaos/kip-866/{night}/night.jsonl: expected the file of a night, got none: put it there" in ended.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["Makefile"]

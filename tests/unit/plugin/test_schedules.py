@@ -7,6 +7,7 @@ import pytest
 from pytest_kmigrate.faults.schedules.header import header_of
 from pytest_kmigrate.faults.schedules.reading import read_night
 from pytest_kmigrate.faults.schedules.schedule import Schedule, lines_of
+from pytest_kmigrate.plugin import scheduling
 from pytest_kmigrate.recording.sources import harness_digest
 from pytest_kmigrate.running.carrying_out import walkable
 from pytest_kmigrate.suites import kip_866
@@ -51,6 +52,21 @@ def test_a_night_of_another_harness_runs_with_a_warning(pytester: pytest.Pyteste
     result = pytester.runpytest_inprocess(*QUIET, _night(pytester, lines, "f" * 64))
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*drawn by another version of the harness (ffffffffffff)*"])
+
+
+def test_a_line_that_another_harness_could_draw_is_refused_with_what_to_do(
+    pytester: pytest.Pytester, lines: tuple[Schedule, ...]
+) -> None:
+    """Rules of what can be change with releases; one's own mistake is no reason to draw anew."""
+    advice = "night.jsonl: another version of the harness drew it, by other rules: draw it anew"
+    for harness, is_advised in ((harness_digest(), False), ("f" * 64, True)):
+        night = _night(pytester, lines, harness)
+        file = pytester.path / "night.jsonl"
+        file.write_text(file.read_text().replace('"HYBRID"', '"NEVER"'))
+        scheduling._read.cache_clear()
+        output = pytester.runpytest_inprocess(*QUIET, night).stdout.str()
+        assert "NEVER" in output
+        assert (advice in output) is is_advised
 
 
 def test_a_night_of_another_document_is_refused(pytester: pytest.Pytester, lines: tuple[Schedule, ...]) -> None:
