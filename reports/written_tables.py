@@ -20,8 +20,9 @@ def rows_of(tables: Path, name: str, columns: Sequence[str]) -> list[dict[str, A
     try:
         rows: list[dict[str, Any]] = pq.read_table(tables / name, columns=list(columns)).to_pylist()
     except (OSError, ValueError, KeyError, pa.ArrowInvalid) as error:
+        got = str(error).partition("\n")[0] if (tables / name).exists() else "none there"
         raise WrongUseError(
             f"{tables}: expected the tables of kmigrate analyze, with {name} and its columns {', '.join(columns)}; "
-            f"{str(error).partition(chr(10))[0]}; name the folder tables/ below its --out, or run it again"
+            f"got {got}: name the folder tables/ below its --out, or run it again"
         ) from error
     return rows
