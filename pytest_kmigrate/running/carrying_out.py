@@ -34,7 +34,7 @@ from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.protocols import Scene
-from pytest_kmigrate.running.images import LOG, ZOOKEEPER
+from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER
 from pytest_kmigrate.running.run import Run
 from pytest_kmigrate.waiting import until
 
@@ -42,6 +42,8 @@ _BEGUN_WITHIN_S = 60
 """So long a happening may take to begin once the walk has come to its state; then it is left out."""
 _SETTLED_WITHIN_S = 60
 _LABEL = "after"
+_ALL_THE_TIME = (LOG, BROKERS)
+"""The sides of the metadata where no document moves them; a cluster without a quorum has the second alone."""
 
 
 def walkable(profile: str) -> Walkable:
@@ -81,12 +83,12 @@ def carry_out(schedule: Schedule, run: Run) -> Sequence[Check]:
                 changing.compare(state)
         walk.end()
     run.traffic.await_committed(2 * once)
-    if states and not changing.is_over:
-        changing.compare(states[-1])
-    watching = changing.watching
+    last = states[-1] if states else ""
+    if not changing.is_over:
+        changing.compare(last)
     return (
         *to_clients(A_SESSION_AND_TWO_ELECTIONS_S + schedule.longest_s),
-        *(watching.checks(states[-1], changing.images) if watching and states else ()),
+        *changing.alike(last),
         *changing.present(),
     )
 
@@ -95,7 +97,7 @@ class _Changing:
     """Metadata that change until their sides are compared: at the end, or before one of them is none any more."""
 
     def __init__(self, run: Run, of: Document) -> None:
-        self.watching = of.watching
+        self._watching = of.watching
         self.images: list[Sequence[str]] = []
         self.is_over = False
         self._run = run
@@ -113,13 +115,19 @@ class _Changing:
             self._run.metadata.settle(_LABEL, sides, _SETTLED_WITHIN_S)
             self.images.append([f"{_LABEL}-{side}" for side in sides])
 
+    def alike(self, state: str) -> Sequence[Check]:
+        """The sides hold the same, as the document has it for this state."""
+        if self._watching is not None:
+            return self._watching.checks(state, self.images) if state else ()
+        return [checks.metadata_equivalent(*labels) for labels in self.images]
+
     def present(self) -> Iterator[Check]:
         """What was acknowledged is on both sides that hold it."""
         for label in {f"{_LABEL}-{LOG}", f"{_LABEL}-{ZOOKEEPER}"} & {each for labels in self.images for each in labels}:
             yield checks.acknowledged_metadata_changes_present(label)
 
     def _sides(self, state: str) -> Sequence[str]:
-        return self.watching.sides.get(state, ()) if self.watching else ()
+        return self._watching.sides.get(state, ()) if self._watching else _ALL_THE_TIME
 
 
 class _Walk:

@@ -180,6 +180,22 @@ def test_sides_are_compared_before_one_is_none_any_more(stage: Stage, run: Any) 
     assert "phase_reached" in names
 
 
+@pytest.mark.parametrize(("there", "compared"), [(["log", "brokers"], 1), (["brokers"], 0)])
+def test_where_nothing_moves_the_metadata_what_was_acknowledged_is_looked_for(
+    stage: Stage, run: Any, there: list[str], compared: int
+) -> None:
+    """In a document without states, in the log and in brokers; a cluster without a quorum has one side alone."""
+    run.metadata.visible = lambda sides: [each for each in sides if each in there]
+    happening = Happening(1, Pause(node("broker-1")), Begin(), AT_ONCE)
+    asked = carry_out(Schedule("kip-500", "kraft-broker3-controller3-quick", (happening,), changes_per_s=2), run)
+    done = [each.partition("[")[0].partition(",")[0] for each in run.done]
+    assert done == ["traffic", "change", "stop", *["settle"] * compared]
+    arguments = [dict(each.arguments) for each in asked if each.name == "metadata_equivalent"]
+    assert arguments == [{"left": "after-log", "right": "after-brokers"}] * compared
+    names = [each.name for each in asked]
+    assert names.count("acknowledged_metadata_changes_present") == compared
+
+
 def test_the_bound_of_clients_grows_with_what_happens(stage: Stage, run: Any) -> None:
     """Three faults after each other keep clients waiting longer than one."""
     happening = Happening(1, Pause(node("broker-1")), Begin("HYBRID"), Release(0, 30))
