@@ -86,11 +86,14 @@ def shrink(
     import time
 
     from pytest_kmigrate.campaigns.reds import new_reds, red_of
+    from pytest_kmigrate.checkers.evidence.wording import counted
     from pytest_kmigrate.cli.console import say
     from pytest_kmigrate.model.errors import WrongUseError
 
     if out is not None:
         _require_place(out)
+    if work is not None and work.exists() and not work.is_dir():
+        raise WrongUseError(f"--work {work}: expected a folder, or none yet; got a file")
     if not run.is_dir():
         raise WrongUseError(f"{run}: expected a run folder, or a folder of runs; got none")
     until = time.monotonic() + hours * 3600
@@ -107,7 +110,7 @@ def shrink(
         lines.append(_shrunk(red, signature, runs, work or beside / f"{red.run.name}-shrunk"))
     if out is not None and lines:
         out.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
-        say(f"{out}: {len(lines)} schedule{'s' * (len(lines) != 1)}")
+        say(f"{out}: {counted(len(lines), 'schedule')}")
 
 
 def _require_place(out: Path) -> None:
@@ -124,6 +127,7 @@ def _shrunk(red: "Red", signature: str | None, runs: int, work: Path) -> str:
     from pytest_kmigrate.campaigns.reds import shows
     from pytest_kmigrate.campaigns.shrinking import shrink as shrunk
     from pytest_kmigrate.campaigns.smaller import fewer_nodes
+    from pytest_kmigrate.checkers.evidence.wording import counted
     from pytest_kmigrate.cli.console import notify, say
     from pytest_kmigrate.faults.schedules.schedule import line_of
     from pytest_kmigrate.model.errors import WrongUseError
@@ -133,13 +137,13 @@ def _shrunk(red: "Red", signature: str | None, runs: int, work: Path) -> str:
         raise WrongUseError(
             f"--signature: expected one of {', '.join(red.names)}, which {red.run} violates; got {name}"
         )
-    say(f"{red.run.name}: {len(red.schedule.happenings)} happenings, looking for {name}")
+    say(f"{red.run.name}: {counted(len(red.schedule.happenings), 'happening')}, looking for {name}")
     found = shrunk(red.schedule, shows(red, name, work, notify), most_runs=runs, shorter=fewer_nodes)
     low, high = found.interval
     say(f"replays: {found.shown} of {found.replays} show it (p from {low:.2f} to {high:.2f})")
     if found.is_found:
-        left = len(found.schedule.happenings)
-        say(f"left: {left} happening{'s' * (left != 1)}, {found.runs} runs{'' if found.is_whole else ', all granted'}")
+        left = counted(len(found.schedule.happenings), "happening")
+        say(f"left: {left}, {counted(found.runs, 'run')}{'' if found.is_whole else ', all granted'}")
     say(line_of(found.schedule))
     return line_of(found.schedule)
 

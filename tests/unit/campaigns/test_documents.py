@@ -82,3 +82,11 @@ def test_a_file_that_cannot_be_written_is_refused_before_hours_are_spent(command
         result = CliRunner().invoke(app, ["chaos", *command, "--out", str(out)])
         assert isinstance(result.exception, WrongUseError)
         assert str(result.exception) == f"--out {out}: expected a file in a folder that is there; {got}"
+
+
+def test_a_file_is_no_folder_for_the_runs_of_a_shrink(tmp_path: Path) -> None:
+    """It is refused before the red is judged."""
+    (tmp_path / "work").touch()
+    result = CliRunner().invoke(app, ["chaos", "shrink", str(tmp_path), "--work", str(tmp_path / "work")])
+    assert isinstance(result.exception, WrongUseError)
+    assert "work: expected a folder, or none yet; got a file" in str(result.exception)
