@@ -36,6 +36,8 @@ def other_nodes(header: RunHeader, events: Sequence[Event], planned: PlannedTest
     if header.topology != planned.topology or own is None or header.provider == ATTACH:
         return
     nodes = _nodes(planned.topology, own, header.kafka)
+    if not nodes:  # this Kafka cannot run it, which is named as another topology
+        return
     starts = only(events, NodeStarted)
     began = {str(each.node) for each in starts}
     for name in sorted(name for name, each in nodes.items() if each.is_up and name not in began):

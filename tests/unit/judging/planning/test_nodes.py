@@ -61,3 +61,10 @@ def test_nodes_are_those_of_the_topology(events: Sequence[Event], named: str) ->
 def test_nodes_of_somebody_else_run_what_they_run() -> None:
     """Their jars are not known, and no run on them counts."""
     assert not list(other_nodes(replace(HEADER, provider="attach"), ALL[1:], PLANNED))
+
+
+def test_a_topology_that_the_kafka_cannot_run_is_named_elsewhere() -> None:
+    """Its nodes are not known."""
+    name = "/opt/acme"
+    header = replace(HEADER, kafka="99.1", extra={"distribution_digests": {name: OWN}})
+    assert not list(other_nodes(header, ALL, PLANNED))
