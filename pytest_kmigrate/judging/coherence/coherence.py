@@ -3,7 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pytest_kmigrate.checkers.run.doubts import doubted
-from pytest_kmigrate.judging.coherence import beginning, clients, completeness, events, header, logs, seeds, streams
+from pytest_kmigrate.judging.coherence import (
+    beginning,
+    clients,
+    completeness,
+    events,
+    header,
+    logs,
+    seeds,
+    streams,
+    targets,
+)
 from pytest_kmigrate.judging.planning.planned import of_its_plan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, inconclusive
@@ -46,6 +56,7 @@ _OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
     seeds.keys_are_drawn,
     seeds.changes_are_drawn,
     seeds.targets_are_drawn,
+    targets.targets_are_meant,
     of_its_plan,
 )
 
