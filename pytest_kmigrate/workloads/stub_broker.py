@@ -19,6 +19,7 @@ from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.waiting import PATIENCE_S, repeat, until
 from pytest_kmigrate.wire.control_requests import (
     API_VERSIONS,
+    LAYOUTS,
     LEADER_AND_ISR,
     STOP_REPLICA,
     UPDATE_METADATA,
@@ -29,6 +30,8 @@ from pytest_kmigrate.wire.control_requests import (
 from pytest_kmigrate.wire.frame_server import LOOPBACK, FrameServer, api_versions_answer
 from pytest_kmigrate.wire.registration import Registration, heartbeat_at, register_at
 
+_DURING_DELETE = -2
+"""The leader of a partition that is being deleted."""
 Answer = TypeVar("Answer", bound=tuple[Any, ...])
 
 _LISTENER, _LEVEL = "INTERNAL", "metadata.version"
@@ -134,10 +137,15 @@ class StubBroker(FrameServer):
         return answer is not None and answer.error == "NONE" and not answer.is_fenced
 
     def receive(self, frame: bytes) -> bytes:
-        """The answer to one frame; what is no control request is not recorded."""
+        """The answer to one frame; what is no control request is not recorded.
+
+        ClusterError for a request of a client, or of a broker that fetches: a stub serves neither.
+        """
         request = decoded(frame)
         if request.api == API_VERSIONS:
             return api_versions_answer(request.version, request.correlation, HIGHEST)
+        if request.api not in LAYOUTS:
+            raise ClusterError(f"{self.name}: expected a control request, got one of API {request.api}")
         if request.api == UPDATE_METADATA:
             self.last_update = request
         self._recorder.record(_as_event(request), self.name)
@@ -147,6 +155,8 @@ class StubBroker(FrameServer):
 def _as_event(request: ControlRequest) -> ControlRequestReceived:
     body = request.body
     topics: list[dict[str, Any]] = body.get("topics") or []
+    parts = [part for each in topics for part in each["partitions"]]
+    kept = [part for part in parts if part.get("leader") != _DURING_DELETE] if request.api == UPDATE_METADATA else None
     return ControlRequestReceived(
         request=request.name,
         version=request.version,
@@ -161,7 +171,14 @@ def _as_event(request: ControlRequest) -> ControlRequestReceived:
         tags=sorted(request.tags),
         unread_bytes=request.left,
         kraft_controller_id=body.get("kraft_controller_id"),
+        replicas=None if kept is None else sorted({each for part in kept for each in part["replicas"]}),
+        offline=None if kept is None else sorted({each for part in kept for each in part["offline"]}),
+        deleted_epochs=_deleted_epochs(parts) if request.api == STOP_REPLICA else None,
     )
+
+
+def _deleted_epochs(parts: list[dict[str, Any]]) -> list[int]:
+    return sorted({part["leader_epoch"] for part in parts if part["is_deleted"]})
 
 
 def _is_full(request: ControlRequest) -> bool | None:

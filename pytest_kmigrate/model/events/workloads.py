@@ -158,6 +158,12 @@ class ControlRequestReceived(EventData):
     """Bytes of the request that its documented layout does not account for."""
     kraft_controller_id: int | None = None
     """Id of a KRaft controller in the place of the flag, as an early draft of KIP-866 has it; missing otherwise."""
+    replicas: Sequence[int] | None = None
+    """Ids of the brokers that have a replica of a partition that is not being deleted, in an UpdateMetadata."""
+    offline: Sequence[int] | None = None
+    """Ids of those of them whose replica is given as offline, in an UpdateMetadata."""
+    deleted_epochs: Sequence[int] | None = None
+    """Leader epochs of the replicas to be deleted, in a StopReplica; -2 stands for a deleted topic (KIP-570)."""
 
 
 @dataclass(frozen=True)

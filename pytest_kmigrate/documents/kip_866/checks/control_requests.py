@@ -25,7 +25,9 @@ _VERSIONS: Mapping[str, tuple[str, int]] = {
 """By request: the requirement that it gains the flag, and the version that has it."""
 _FULL_STATE: Mapping[str, str] = {"UpdateMetadata": "every topic", "LeaderAndIsr": "every partition of its"}
 """By request, what the first one of a controller that takes over holds."""
-_ROWS = (_TRUE, _FALSE, _FULL, *(row for row, _ in _VERSIONS.values()))
+_UPDATED, _STOPPED = "K866-RPC-umr-on-change", "K866-RPC-stopreplica"
+_ROWS = (_TRUE, _FALSE, _FULL, _UPDATED, _STOPPED, *(row for row, _ in _VERSIONS.values()))
+_NO_EPOCH = -1
 
 
 @checker(
@@ -37,7 +39,9 @@ def control_requests_are_right(history: History) -> Verdict:
     """Control requests to a stub broker say whether a KRaft controller sent them, in the versions that have the flag.
 
     The first UpdateMetadata of each KRaft controller that the stub receives holds every topic it was sent before, and
-    the first LeaderAndIsr every partition of which it was to have a replica.
+    the first LeaderAndIsr every partition of which it was to have a replica. In an UpdateMetadata those replicas are
+    offline whose broker is not among the live ones. A StopReplica that deletes has the partition's leader epoch, or -2
+    if the topic is deleted (KIP-570).
     Tagged fields are not judged: a flexible version may gain some at any time (KIP-482).
     """
     rows = ByRequirement(*_ROWS)
@@ -48,6 +52,8 @@ def control_requests_are_right(history: History) -> Verdict:
         _judge_flag(history, rows, event, is_of_kraft=is_of_kraft)
         if is_of_kraft:
             _judge_layout(history, rows, event)
+            _judge_offline(history, rows, event)
+            _judge_deleted(history, rows, event)
     for before, after in pairwise(_by_controller(received)):
         if after[0].what.controller_id in controllers:
             _judge_takeover(history, rows, before, after)
@@ -78,6 +84,27 @@ def _judge_layout(history: History, rows: ByRequirement, event: _Request) -> Non
         rows.violated(row, _violation(history, event, expected, observed))
     if not found:
         rows.looked_at(row)
+
+
+def _judge_offline(history: History, rows: ByRequirement, event: _Request) -> None:
+    if event.what.replicas is None or event.what.offline is None or not event.what.replicas:
+        return
+    wanted = sorted(set(event.what.replicas) - set(event.what.live_brokers))
+    if list(event.what.offline) == wanted:
+        rows.looked_at(_UPDATED)
+        return
+    expected = f"the replicas of brokers {wanted} are offline, which are not among the live ones"
+    rows.violated(_UPDATED, _violation(history, event, expected, f"those of {list(event.what.offline)} are"))
+
+
+def _judge_deleted(history: History, rows: ByRequirement, event: _Request) -> None:
+    if not event.what.deleted_epochs:
+        return
+    if _NO_EPOCH in event.what.deleted_epochs:
+        expected = "a replica is deleted by the leader epoch of its partition, or -2 with its topic"
+        rows.violated(_STOPPED, _violation(history, event, expected, f"it has {list(event.what.deleted_epochs)}"))
+    else:
+        rows.looked_at(_STOPPED)
 
 
 def _by_controller(received: Sequence[_Request]) -> list[list[_Request]]:

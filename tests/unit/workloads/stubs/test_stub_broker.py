@@ -118,6 +118,17 @@ def test_a_stub_records_and_accepts_what_it_is_sent() -> None:
     assert (update.node, update.data["request"], update.data["tags"]) == ("stub-9", "UpdateMetadata", [0])
     assert (update.data["live_brokers"], update.data["is_full"]) == ([0, 1, 2, 9], False)
     assert (stop.data["topics"], stop.data["deleted"]) == ({"everywhere": 1}, ["everywhere"])
+    assert (stop.data["deleted_epochs"], update.data["replicas"], update.data["offline"]) == ([-2], [], [])
+
+
+def test_a_request_of_a_client_is_neither_answered_nor_recorded() -> None:
+    """Its connection ends; it found the stub among the brokers that ZooKeeper has."""
+    recorder = MemoryRecorder()
+    with StubBroker(9, recorder, list) as stub:
+        assert asked(stub, struct.pack(">hhih", 3, 12, 7, -1)) == b""
+        with pytest.raises(ClusterError, match="stub-9: expected a control request, got one of API 3"):
+            stub.receive(struct.pack(">hhih", 3, 12, 7, -1))
+    assert not recorder.of(EventKind.CONTROL_REQUEST)
 
 
 def test_a_registration_that_no_controller_takes_starts_no_heartbeat() -> None:

@@ -22,12 +22,18 @@ def received(at_ms: int, request: str = "UpdateMetadata", controller_id: int = 3
     return event(EventKind.CONTROL_REQUEST, at_ms, "stub-9", **{**data, "unread_bytes": 0, **more})
 
 
+def sent(request: str = "UpdateMetadata", **more: Any) -> Event:
+    """A control request of the last controller."""
+    return received(30, request, 3001, controller_epoch=6, **more)
+
+
 WAY = [
     received(1, controller_id=0, controller_epoch=1),
     received(2, controller_id=0, controller_epoch=1, topics={"a": 1}),
     received(10),
     received(11, "LeaderAndIsr"),
-    received(12, "StopReplica", deleted=["b"]),
+    received(12, "StopReplica", deleted=["b"], deleted_epochs=[-2, 4]),
+    received(13, topics={"a": 2}, replicas=[0, 1, 2], offline=[2], live_brokers=[0, 1, 9]),
     received(20, controller_id=3001, controller_epoch=6, topics={"a": 2}),
 ]
 HELD = received(21, "LeaderAndIsr", 3001, controller_epoch=6, topics={"a": 2})
@@ -57,6 +63,9 @@ def test_requests_as_documented_conform() -> None:
         (received(30, controller_id=3000, controller_epoch=7, topics={}), "RPC-full-state-on-takeover"),
         (received(30, "LeaderAndIsr", 3001, controller_epoch=6, topics={"a": 1}), "RPC-full-state-on-takeover"),
         (received(30, "LeaderAndIsr", 3001, controller_epoch=6, topics={"later": 1}), "RPC-full-state-on-takeover"),
+        (sent(replicas=[0, 1], offline=[0, 1], live_brokers=[0, 1, 9]), "RPC-umr-on-change"),
+        (sent(replicas=[0, 1, 2], offline=[], live_brokers=[0, 1, 9]), "RPC-umr-on-change"),
+        (sent("StopReplica", deleted=["a"], deleted_epochs=[-1]), "RPC-stopreplica"),
     ],
 )
 def test_what_is_otherwise_violates_its_own_row(wrong: Event, row: str) -> None:
