@@ -27,6 +27,15 @@ from pytest_kmigrate.documents.kip_866 import expectations
 
 TAKEN, KEPT = "ann:SCRAM-SHA-256", "bob:SCRAM-SHA-256"  # in the order in which a map of Java's has them
 TAKEN_BACK = ("topic-configs", "broker-configs", "default-broker-config", "quotas", "scram", "acls")
+ADDED = (
+    MetadataChange("set-quota", "client-id=added", {"producer_byte_rate": 1048576.0}),
+    MetadataChange("set-quota", "user=added,client-id=added", {"consumer_byte_rate": 1048576.0}),
+    MetadataChange("set-quota", "user=added", {"producer_byte_rate": 1048576.0}),
+    MetadataChange("set-scram", "added:SCRAM-SHA-256", {"iterations": 4096}),
+    MetadataChange("set-acl", "Topic:LITERAL:added", {"binding": "User:added|*|Read|Allow"}),
+    MetadataChange("set-acl", "Group:PREFIXED:filled", {"binding": "User:added|*|Read|Allow"}),
+    MetadataChange("alter-config", "topic:filled-grown", {"retention.ms": "86400000"}),
+)
 PENDING = [f"pending-{number}" for number in range(10)]
 WHEN_A_CONTROLLER_IS_DOWN = pytest.mark.since("3.7.0")  # before, those that are left copy nothing meanwhile
 
@@ -142,11 +151,12 @@ def test_another_controller_takes_over_when_all_brokers_run_kraft(
 ):
     """With every broker in KRaft mode the migration can still be finalized after a crash.
 
-    What was taken away when no controller could write it any more leaves ZooKeeper by the one that takes over.
+    What was taken away or added when no controller could write it any more is written by the one that takes over.
     """
     with inject(Kill(targets.active_controller()), at=triggers.after_operations(1500)):
         with inject(Cut(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER))):
             cluster_metadata.take_back(families=TAKEN_BACK)
+            cluster_metadata.make(*ADDED)
             migration.await_new_active_controller()
         workload.await_acked(500)
     with cluster_metadata.changing("after", per_s=2):
