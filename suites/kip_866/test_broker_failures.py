@@ -50,15 +50,21 @@ def test_broker_cut_from_the_controllers_comes_back(workload, cluster_metadata, 
     )
 
 
+@pytest.mark.topology(brokers=3)
 @pytest.mark.starts_at("HYBRID", filled=True)
-@pytest.mark.requirement("K866-TEST-broker-failures", "K866-REG-heartbeat")
-def test_broker_paused_longer_than_its_session(workload, cluster_metadata, inject, fenced, expect, verify_clients):
+@pytest.mark.requirement("K866-TEST-broker-failures", "K866-REG-heartbeat", "K866-RPC-lisr-on-election")
+def test_broker_paused_longer_than_its_session(
+    workload, cluster_metadata, inject, fenced, in_sync, expect, verify_clients
+):
     """A broker stands still for longer than its session in dual write; it rejoins, and nothing is lost."""
     workload.await_committed(3)
     with cluster_metadata.changing("after"):
         with inject(Pause(targets.broker_besides_controller())) as pause:
             _expect_fenced(expect, fenced, [*pause.targets])
+            others = [number for number in range(3) if f"broker-{number}" not in pause.targets]
+            _expect_in_sync(expect, in_sync, others, kind=None)
         workload.await_acked(500)
+        _expect_in_sync(expect, in_sync, [0, 1, 2], requirements=["K866-RPC-lisr-on-election"])
 
     verify_clients(
         checks.metadata_equivalent("after-log", "after-zookeeper"),
@@ -245,16 +251,21 @@ def test_isr_change_under_way_at_the_takeover_is_made(
         workload.await_acked(1000)
         migration.advance_to(Phase.HYBRID)
 
+    _expect_in_sync(expect, in_sync, [0, 1, 2], requirements=["K866-RPC-lisr-on-election", "K866-TEST-broker-failures"])
+    cluster_metadata.settle("after")
+    verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper", families=("partitions",)))
+
+
+def _expect_in_sync(expect, in_sync, brokers, kind=Kind.LIVENESS, requirements=()):
+    """The leader of each partition that clients write to has these replicas in its ISR."""
     expect(
         "in-sync replicas of every partition of orders",
         lambda: in_sync("orders"),
-        equals=[[0, 1, 2]] * 3,
+        equals=[brokers] * 3,
         within_s=20,
-        kind=Kind.LIVENESS,
-        requirements=["K866-RPC-lisr-on-election", "K866-TEST-broker-failures"],
+        kind=kind,
+        requirements=requirements,
     )
-    cluster_metadata.settle("after")
-    verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper", families=("partitions",)))
 
 
 def _expect_fenced(expect, fenced, brokers):
