@@ -95,6 +95,13 @@ def test_a_pause_is_bounded_by_what_happened(what: list[Event], gap_ms: int, row
     assert [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES] == rows
 
 
+def test_a_claim_that_was_missed_is_waited_for_after_a_session_has_ended() -> None:
+    """By the bounds that are counted on where no test gives its own."""
+    for taken_ms, outcome in ((16_400, Outcome.CONFORMS), (16_600, Outcome.VIOLATES)):
+        events = [*TWO, ended(1, 10_000, "killed"), owns(2, taken_ms, 0), worked_until(30_000)]
+        assert pauses_are_bounded.judge(history(events=events)).outcome is outcome
+
+
 def test_a_member_leaves_with_its_last_release() -> None:
     """Its process may end long after, on a machine that is busy."""
     events = [*TWO, released(1, 10_000, 0), owns(2, 11_500, 0), ended(1, 14_500), worked_until(20_000)]
@@ -139,6 +146,20 @@ def test_a_decision_of_kafka_is_a_reason_though_its_line_was_read_late() -> None
     for read_ms, outcome in ((9060, Outcome.CONFORMS), (9500, Outcome.VIOLATES)):
         events = [*toggled(again=2), replace(without, at_ns=read_ms * MS)]
         assert no_needless_release.judge(history(events=events)).outcome is outcome
+
+
+def test_a_member_that_takes_the_former_of_two_quick_changes_goes_there_and_back() -> None:
+    """It says which it took; one that took none, or one of long before, released without need."""
+    for written_ms, took, outcome in (
+        (8990, [follows(2, 9010, "zookeeper")], Outcome.CONFORMS),
+        (8990, [follows(1, 9010, "zookeeper")], Outcome.VIOLATES),
+        (8990, [follows(2, 9010, "kafka")], Outcome.VIOLATES),
+        (6900, [follows(2, 9010, "zookeeper")], Outcome.VIOLATES),
+        (8990, [follows(2, 9060, "zookeeper")], Outcome.VIOLATES),  # after it had released
+        (8990, [], Outcome.VIOLATES),
+    ):
+        events = [wrote(5000, "kafka"), wrote(written_ms, "zookeeper"), *took, *toggled(again=2)]
+        assert no_needless_release.judge(history(events=sorted(events, key=lambda each: each.at_ns))).outcome is outcome
 
 
 def test_the_same_value_again_interrupts_nothing() -> None:
