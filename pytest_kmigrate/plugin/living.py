@@ -13,6 +13,7 @@ from pytest_kmigrate.catalogue import find_bug, requirement
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.schedules.schedule import data_of
 from pytest_kmigrate.judging.complete import complete_run
+from pytest_kmigrate.judging.judge import Judgement
 from pytest_kmigrate.machine.plan import plan_here
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import Check, Checker
@@ -313,7 +314,7 @@ def _is_judged(item: pytest.Item, run: Run) -> bool:
     if not is_interrupted:
         _dump_threads(run)
     try:
-        judgement = run.verify(None, reads_back=not is_interrupted)
+        judgement = _verified(run, reads_back=not is_interrupted)
     except Exception as error:  # of a provider, say: the tests after this one run
         _note_trouble(run, "judging an unfinished run", error)
         if ending_of(item) is Ending.PASSED:
@@ -321,6 +322,16 @@ def _is_judged(item: pytest.Item, run: Run) -> bool:
         return False
     remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
     return True
+
+
+def _verified(run: Run, *, reads_back: bool) -> Judgement:
+    """The judgement of a run; a Ctrl-C meanwhile ends the reading back, and the run is judged by what it has."""
+    try:
+        return run.verify(None, reads_back=reads_back)
+    except KeyboardInterrupt:
+        if reads_back and run.judgement is None:
+            run.verify(None, reads_back=False)
+        raise
 
 
 def _dump_threads(run: Run) -> None:

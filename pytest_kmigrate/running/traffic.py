@@ -175,6 +175,9 @@ class Traffic:
         except (ClusterError, HarnessLostError) as error:
             self._recorder.record(HarnessTrouble(READING_BACK, str(error)))
             return None
+        except KeyboardInterrupt:
+            self._recorder.record(HarnessTrouble(READING_BACK, "interrupted"))
+            raise
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:

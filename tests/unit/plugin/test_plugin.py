@@ -3,13 +3,15 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
+from pytest_kmigrate.judging.judge import Judgement
+from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
-from tests.unit.plugin.conftest import TEST, Plant
+from tests.unit.plugin.conftest import TEST, Plant, PlantedRun
 
 Judged = Callable[..., pytest.RunResult]
 pytest_plugins = ["pytester"]
@@ -201,6 +203,24 @@ def test_who_interrupts_need_not_wait_for_a_final_read(
     pytester.makepyfile(f"def test_it(kmigrate_run):\n    raise {ended_by}\n")
     pytester.runpytest_inprocess("-p", "no:cacheprovider", no_reraise_ctrlc=True)
     assert [run.was_read_back for run in runs] == [read_back]
+
+
+def test_an_interrupt_while_a_run_is_read_back_has_it_judged(
+    pytester: pytest.Pytester, plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster that serves no client may take minutes to be read; what else was recorded has its verdicts."""
+    runs, verify = plant(), PlantedRun.verify
+
+    def interrupted(self: PlantedRun, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
+        if reads_back:
+            raise KeyboardInterrupt
+        return verify(self, checks, reads_back=reads_back)
+
+    monkeypatch.setattr(PlantedRun, "verify", interrupted)
+    pytester.makepyfile("def test_it(kmigrate_run):\n    raise ZeroDivisionError\n")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", no_reraise_ctrlc=True)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert [run.judgement is not None for run in runs] == [True]
 
 
 @pytest.mark.parametrize(("kind", "observed", "dumps"), [("LIVENESS", 1, 1), ("LIVENESS", 0, 0), ("SAFETY", 1, 0)])
