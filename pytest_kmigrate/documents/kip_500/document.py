@@ -2,7 +2,7 @@
 
 import enum
 
-from pytest_kmigrate.checkers.registry import checkers_in
+from pytest_kmigrate.checkers.registry import checkers_in, diagnoses_in
 from pytest_kmigrate.documents.kip_500.bindings import BINDINGS
 from pytest_kmigrate.documents.kip_500.crash_points import CRASH_POINTS
 from pytest_kmigrate.model.document import ClusterReader, Document, State
@@ -35,6 +35,7 @@ DOCUMENT = Document(
     title="KIP-500: a quorum of controllers instead of ZooKeeper",
     judges_runs_of=("kip-778", "kip-866"),
     checks=(*checkers_in("pytest_kmigrate.documents.kip_500.checks"), *BINDINGS),
+    diagnoses=diagnoses_in("pytest_kmigrate.documents.kip_500.diagnoses"),
     crash_points=CRASH_POINTS,
     states=(State(PHASE, phase, tuple(each.name for each in QuorumPhase)),),
     metrics=(

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
+from pytest_kmigrate.checkers.metadata.credentials import _spread_hash
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
-from pytest_kmigrate.documents.kip_866.diagnoses.configs.credentials_lost import _spread_hash
+from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
@@ -141,6 +143,15 @@ def test_a_broker_that_loads_its_log_loses_credentials_alike(
     run = _broker(*events, set_ms=set_ms)
     bugs = ("KAFKA-20774",) if is_named else ()
     assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
+
+
+@pytest.mark.parametrize("profile", ["kip-500", "kip-778"])
+def test_a_quorum_without_zookeeper_has_it_too(profile: str) -> None:
+    """A broker that was killed by a schedule lost a credential so."""
+    run = _broker()
+    verdict = metadata_equivalent.judge(run, "after-log", "after-brokers")
+    (found,) = explained(run, [verdict], document(profile).diagnoses)
+    assert found.known_bugs == ("KAFKA-20774",)
 
 
 def test_the_order_of_users_is_that_of_a_hash_map() -> None:

@@ -1,0 +1,115 @@
+"""SCRAM credentials that a node drops as it loads its log: what ``ScramDelta`` does with a mechanism that is empty."""
+
+from collections.abc import Mapping
+from functools import reduce
+
+from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
+from pytest_kmigrate.checkers.metadata.soundness import BROKERS
+from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.nodes import NodeReady, NodeStarted
+from pytest_kmigrate.model.events.workloads import MetadataChanged
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.topology import BrokerMode
+from pytest_kmigrate.model.verdict import Verdict
+
+_LOADED = "Publishing initial metadata at offset"
+Changes = list[Recorded[MetadataChanged]]
+
+
+def brokers_loaded_without(history: History, verdict: Verdict) -> bool:
+    """Whether brokers in KRaft mode lack credentials that others have, and such are all that is wrong.
+
+    Each of them was started after another credential of the same mechanism was removed, and was not ready yet when the
+    one that it lacks was set last: it loaded both at once, and its log has this load. By their names the removed one
+    is the first that it came to.
+    """
+    wrong = wrong_in(history, verdict)
+    if wrong is None or not wrong.places:
+        return False
+    return all(family == "scram" and _was_loaded_without(history, verdict, key) for family, key in wrong.places)
+
+
+def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
+    images = [history.images[label] for label in verdict.listed("images")]
+    seen = [image.scram.get(key, {}).get("iterations") for image in images if image.source == BROKERS]
+    if len(seen) != 1 or not isinstance(seen[0], Mapping):
+        return False
+    lacking = [broker for broker, iterations in seen[0].items() if iterations is None]
+    own, removals = changes_about(history, key)
+    if not lacking or not own or removes(own[-1]):
+        return False
+    others = {iterations for iterations in seen[0].values() if iterations is not None}
+    has_last = others == {own[-1].what.wanted.get("iterations")}
+    return has_last and all(_loaded_without(history, broker, own[-1], removals) for broker in lacking)
+
+
+def _loaded_without(history: History, broker: str, last: Recorded[MetadataChanged], removals: Changes) -> bool:
+    """Whether a broker was started last in KRaft mode after a removal, and became ready only after ``last``.
+
+    What was changed last is a change of this run, or of the checkpoint that it began from and recorded first.
+    """
+    starts = [each for each in history.of(NodeStarted) if each.node == broker]
+    is_loaded = _LOADED in log_of(history, broker)
+    if not is_loaded or not starts or starts[-1].what.mode != BrokerMode.KRAFT.value:
+        return False
+    ready = [each for each in history.of(NodeReady) if each.node == broker and each.at_ns > starts[-1].at_ns]
+    was_removed = any(each.at_ns < starts[-1].at_ns for each in removals)
+    if not was_removed or not ready or not 0 < began_ns(last) < ready[0].at_ns:
+        return False
+    return drops_all(of_mechanism(history, last), starts[-1].at_ns, ready[0].at_ns)
+
+
+def drops_all(changes: Changes, certain_ns: int, until_ns: int) -> bool:
+    """Whether a load of these changes, at least of those by ``certain_ns``, begins with a user without a credential.
+
+    ``ScramDelta`` drops a mechanism as soon as no credential of it is left, and goes on filling what it dropped. It
+    comes to the users in the order of a Java ``HashMap``.
+    """
+    loaded = [each for each in changes if began_ns(each) < until_ns]
+    least = sum(each.at_ns <= certain_ns for each in loaded)
+    return any(_begins_with_a_removal(loaded[:count]) for count in range(max(least, 1), len(loaded) + 1))
+
+
+def _begins_with_a_removal(changes: Changes) -> bool:
+    """Whether the user that comes first in a ``HashMap`` of these changes has no credential after them."""
+    last = {each.what.subject.rpartition(":")[0]: removes(each) for each in changes}
+    places = 16
+    while len(last) > places * 3 // 4:
+        places *= 2
+    return last[min(last, key=lambda user: _spread_hash(user) % places)]
+
+
+def _spread_hash(text: str) -> int:
+    """The hash of a string by which a Java ``HashMap`` chooses its place."""
+    units = memoryview(text.encode("utf-16-le")).cast("H")
+    value = reduce(lambda so_far, unit: (31 * so_far + unit) & 0xFFFFFFFF, units, 0)
+    return value ^ value >> 16
+
+
+def changes_about(history: History, key: str) -> tuple[Changes, Changes]:
+    """The changes of a credential, and the removals of others of its mechanism, as far as they were not refused."""
+    changes = [each for each in history.of(MetadataChanged) if not has_failed(each)]
+    own = [each for each in changes if each.what.subject == key]
+    others = [each for each in changes if removes(each) and each.what.subject != key]
+    return own, [each for each in others if _mechanism(each) == key.rpartition(":")[2]]
+
+
+def of_mechanism(history: History, change: Recorded[MetadataChanged]) -> Changes:
+    """The changes of all credentials of the same mechanism, as far as they were not refused."""
+    mechanism = _mechanism(change)
+    return [e for e in history.of(MetadataChanged) if not has_failed(e) and _is_scram(e) and _mechanism(e) == mechanism]
+
+
+def _is_scram(change: Recorded[MetadataChanged]) -> bool:
+    return change.what.change in ("set-scram", "remove-scram")
+
+
+def _mechanism(change: Recorded[MetadataChanged]) -> str:
+    return change.what.subject.rpartition(":")[2]
+
+
+def removes(change: Recorded[MetadataChanged]) -> bool:
+    """Whether it removes a credential."""
+    return change.what.change == "remove-scram"

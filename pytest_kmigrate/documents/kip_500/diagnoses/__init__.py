@@ -1,0 +1,1 @@
+"""Diagnoses of known bugs in runs of KIP-500."""
