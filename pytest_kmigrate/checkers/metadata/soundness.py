@@ -14,7 +14,7 @@ from pytest_kmigrate.model.verdict import Kind, Violation
 BROKERS = "admin"
 """The source of an image that brokers reported."""
 
-_TOLD_BYBROKERS = ("acls", "scram", "delegation_tokens")
+_TOLD_BY_BROKERS = ("acls", "scram", "delegation_tokens")
 """Families that brokers report unless there can be none of them: without authorizer or a secret to sign tokens."""
 
 _HELD_BY = (
@@ -86,7 +86,7 @@ def _untold(image: MetadataImage, against: MetadataImage) -> list[str]:
     """Families that brokers usually report, that these did not, and of which the other side holds something."""
     if image.source != BROKERS:
         return []
-    return [family for family in _TOLD_BYBROKERS if family not in image.known and getattr(against, family)]
+    return [family for family in _TOLD_BY_BROKERS if family not in image.known and getattr(against, family)]
 
 
 def _families_of(path: str) -> tuple[str, ...]:
