@@ -78,6 +78,18 @@ def unanswered_ns(history: History, since_ns: int, until_ns: int) -> int:
     )
 
 
+def before_first_ns(history: History, span: Span, since_ns: int) -> int:
+    """How long since an instant no other member had an answer to any commit: a new group waits for its coordinator.
+
+    The first answer must have come while the member owned the partition: where others had nothing to commit, that none
+    had an answer says nothing.
+    """
+    rows = history.operations.of(OperationKind.COMMIT)
+    others = rows.where((rows.client != span.client) & (rows.outcome == OperationOutcome.OK))
+    first_ns = int(others.ended_ns.min()) if len(others) else span.ended_ns
+    return max(0, first_ns - since_ns) if first_ns < span.ended_ns else 0
+
+
 def rebalanced_ns(history: History, span: Span, since_ns: int) -> int:
     """How long Kafka's group rebalanced since an instant, and refused the commits of a member.
 

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.grouping import place
 from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.committing import (
+    before_first_ns,
     committed_by,
     is_released,
     rebalanced_ns,
@@ -35,8 +36,9 @@ def redelivery_bounded_by_commit(history: History) -> Verdict:
 
     After a crash, or a release whose commit was refused or not answered, what the former owner read within the last
     commit interval may be repeated, and a second more for a commit that was under way; besides what it read while its
-    commits were refused, while a server did not answer, or while Kafka's group rebalanced. What the store that the next
-    owner reads had taken is never repeated. A consumer of an older build reads the stored offset before it claims, so
+    commits were refused, while a server did not answer, while Kafka's group rebalanced, or before the coordinator of a
+    new group answered a first commit of another member. What the store that the next owner reads had taken is never
+    repeated. A consumer of an older build reads the stored offset before it claims, so
     that a handover from or to it may repeat a commit interval in any case.
     """
     rows = ByRequirement(_ROW)
@@ -72,9 +74,9 @@ def _wrong(
     refused, outage_ns = refusals(history, before, since_ns), unanswered_ns(history, since_ns, after.began_ns)
     if is_released(history, before) and not (is_old or refused or outage_ns):
         return "though it was released in order"
-    rebalanced_s = rebalanced_ns(history, before, since_ns) / 1e9
+    waited_ns = outage_ns + rebalanced_ns(history, before, since_ns) + before_first_ns(history, before, since_ns)
     intervals = 1 + refused + is_old
-    if oldest_s > intervals * COMMIT_EVERY_S + _SLACK_S + rebalanced_s + outage_ns / 1e9:
+    if oldest_s > intervals * COMMIT_EVERY_S + _SLACK_S + waited_ns / 1e9:
         return f"the oldest {oldest_s:.1f} s before the handover"
     return ""
 

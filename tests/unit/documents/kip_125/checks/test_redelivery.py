@@ -97,6 +97,22 @@ def test_what_is_read_while_the_group_rebalances_is_not_committed() -> None:
     assert judged(repeats(8100), [*KILLED, revoked, stable]).outcome is Outcome.VIOLATES
 
 
+@pytest.mark.parametrize(
+    ("since_ms", "commits", "outcome"),
+    [
+        (11_100, [answered(2, 13_000, 9)], Outcome.CONFORMS),
+        (11_100, [answered(2, 13_000, 9), answered(2, 11_200, 8)], Outcome.VIOLATES),  # it answered before
+        (10_900, [answered(2, 12_800, 9), answered(1, 5000, 1)], Outcome.VIOLATES),  # and more than may be
+        (11_100, [answered(2, 13_000, 9, "NOT_COORDINATOR")], Outcome.VIOLATES),  # no first one
+        (11_100, [answered(2, 19_000, 9)], Outcome.VIOLATES),  # when the other had something to commit
+        (11_100, [answered(1, 13_000, 1)], Outcome.VIOLATES),  # its own is no sign of others
+    ],
+)
+def test_the_coordinator_of_a_new_group_is_waited_for(since_ms: int, commits: list[Row], outcome: Outcome) -> None:
+    """Until it answered a first commit of another member, none of a member that was killed could be taken."""
+    assert judged([*repeats(since_ms), *commits], KILLED).outcome is outcome
+
+
 def test_a_server_that_did_not_answer_is_a_reason() -> None:
     """For as long as it did not."""
     down = [event(EventKind.NODE_PAUSED, 9000, "broker-0"), event(EventKind.NODE_RESUMED, 14_000, "broker-0")]
