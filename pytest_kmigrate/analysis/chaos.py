@@ -181,7 +181,7 @@ def chaos_pairs(of_happenings: DataFrame, of_schedules: DataFrame, attempts: Dat
         .groupBy(*_PAIR)
         .agg(
             F.countDistinct("folder").alias("runs"),
-            F.count_if(F.col("is_witnessed") & F.col("_is_witnessed")).alias("witnessed"),
+            F.countDistinct(F.when(F.col("is_witnessed") & F.col("_is_witnessed"), F.col("folder"))).alias("witnessed"),
             F.countDistinct(F.when(F.col("outcome") == Outcome.VIOLATES.name, F.col("folder"))).alias("violating"),
         )
     )

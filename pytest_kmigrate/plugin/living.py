@@ -37,6 +37,7 @@ from pytest_kmigrate.plugin.outcomes import (
     MetBeforeError,
     ViolationError,
     ending_of,
+    is_cut_off,
     is_first_try,
     met_by,
     raise_for,
@@ -96,7 +97,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
             raise EnvironmentLackError(f"{error}; {_MAKE_ROOM}") from error
         yield run
         _judge_unjudged(item, run)
-        if run.judgement is not None:
+        if run.judgement is not None and not is_cut_off(item):  # otherwise it is run again with --kmigrate-resume
             bug = met_by(item)
             run.ended(ending_of(item), bug.id if bug else None)
         if shared is not None:

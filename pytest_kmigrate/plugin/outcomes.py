@@ -102,6 +102,11 @@ def ending_of(item: pytest.Item) -> Ending:
     return item.stash.get(_ENDING, Ending.FAILED)
 
 
+def is_cut_off(item: pytest.Item) -> bool:
+    """Whether a Ctrl-C came before the test itself had ended: how it would have, is not known."""
+    return item.session.exitstatus == pytest.ExitCode.INTERRUPTED and _ENDING not in item.stash
+
+
 def expect_of(item: pytest.Item, bugs: Sequence[KnownBug]) -> None:
     """These bugs may show in this test, with the release under test."""
     item.stash[_EXPECTED] = bugs

@@ -2,7 +2,7 @@
 
 import errno
 import sys
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import cast
 
@@ -11,11 +11,12 @@ import pytest
 
 from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.verdict import conforms
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.recording.mutants import CLASS_FILE, write_mutant
-from tests.unit.plugin.conftest import TEST, Plant
+from tests.unit.plugin.conftest import TEST, Plant, PlantedRun
 
 pytest_plugins = ["pytester"]
 
@@ -161,3 +162,23 @@ def test_a_known_mistake_of_operators_comes_with_advice(pytester: pytest.Pyteste
             "test: *.py:4",
         ]
     )
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "recorded"),
+    [("KeyboardInterrupt", []), ("ZeroDivisionError", [Ending.FAILED])],
+    ids=["Ctrl-C", "no"],
+)
+def test_how_a_test_would_have_ended_is_not_recorded_after_a_ctrl_c(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ended_by: str, recorded: list[Ending]
+) -> None:
+    """So its run is not complete, and --kmigrate-resume runs the test again."""
+    endings: list[Ending] = []
+    monkeypatch.setattr(PlantedRun, "ended", lambda _, ending, _bug: endings.append(ending), raising=False)
+    monkeypatch.setattr(living, "provider_of", lambda *_: FakeProvider())
+    run = PlantedRun((conforms("all").by("a"),), "3.6.0")
+    monkeypatch.setattr(living, "open_run", lambda *_, **__: nullcontext(run))
+    pytester.makepyfile(f"def test_it(kmigrate_run):\n    raise {ended_by}\n")
+    pytester.runpytest_inprocess("-p", "no:cacheprovider", no_reraise_ctrlc=True)
+    assert run.judgement is not None
+    assert endings == recorded
