@@ -1,7 +1,7 @@
 """KAFKA-17146: the znode ``/migration`` of a migration that was undone is taken for that of the next one."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
@@ -19,6 +19,7 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _NOTHING = " in ZooKeeper mode reports nothing more"
 """What a broker is observed to report of a topic that the controllers do not know."""
+_LACKS = ("does not", "reports nothing more")
 _UNLISTED = re.compile(
     r"\bbroker-\d+ in ZooKeeper mode lists (broker-\d+) and (broker-\d+) in ZooKeeper mode does not\b"
 )
@@ -34,7 +35,7 @@ def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) ->
     if not _took_over_from_a_stale_position(history):
         return False
     if verdict.is_of(clients_are_told_the_same):
-        return all(_NOTHING in each.observed or _lists_none(each.observed) for each in verdict.violations)
+        return all(hears_nothing(each.observed) for each in verdict.violations)
     if verdict.check == clients_are_told_of_every_broker.name:
         return all(each.observed.startswith(LISTS_NONE) for each in verdict.violations)
     return all_unmet(history, verdict, lambda event: _lacks_some(history, event))
@@ -54,6 +55,12 @@ def _is_stale_at(changes: Sequence[ZnodeChange], starts_ns: list[int], at_ns: in
         return False
     since = seen[len(former) - 1 :]
     return not any(was_deleted(later, earlier) for earlier, later in pairwise(since))
+
+
+def hears_nothing(observed: str, brokers: Collection[str] = ()) -> bool:
+    """Whether all that was observed is that a broker in ZooKeeper mode, one of ``brokers`` if given, knows nothing."""
+    is_one = not brokers or any(f"{each} in ZooKeeper mode {word}" in observed for each in brokers for word in _LACKS)
+    return is_one and (_NOTHING in observed or _lists_none(observed))
 
 
 def _lists_none(observed: str) -> bool:

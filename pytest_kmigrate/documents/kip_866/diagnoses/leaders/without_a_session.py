@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
+from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
@@ -12,7 +13,13 @@ from pytest_kmigrate.checkers.metadata.changes import State, admissible_states
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.documents.kip_866.checks.dual_write.acceptance import (
+    admin_requests_to_zookeeper_brokers_are_carried_out,
+)
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
+from pytest_kmigrate.documents.kip_866.checks.znodes.elections import kraft_takes_both_controller_znodes
+from pytest_kmigrate.documents.kip_866.diagnoses.stale_migration_znode import hears_nothing
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -20,10 +27,11 @@ from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _FAILED = ("Encountered ZooKeeper error during event KRaftLeaderEvent", "Unhandled error in KRaftLeaderEvent")
 _EXPIRED = "ZooKeeperClient KRaft Migration] Session expired."
@@ -33,6 +41,12 @@ _BEFORE_NS = 10_000_000_000
 _LONG_NS = 60_000_000_000
 """By then any other leader would have copied a cluster as small as those of the suite."""
 _NOT_COPIED = (Phase.PREPARING.name, Phase.COPYING.name)
+_NEVER = (
+    kraft_takes_both_controller_znodes,
+    admin_requests_to_zookeeper_brokers_are_carried_out,
+    clients_are_told_the_same,
+)
+"""Checks of what did not come in time, and cannot while such a controller leads."""
 _MOVING = frozenset({"isr", "leader", "leader_epoch", "partition_epoch", "controller_epoch"})
 """What changes of a partition without any client's request."""
 
@@ -64,11 +78,14 @@ def leader_without_a_session_never_took_over(history: History, verdict: Verdict)
 
     It explains, while this controller leads, that another one is in ``/controller``, and that ZooKeeper lacks what was
     acknowledged since it was elected, or leaders and in-sync replicas as they have been since. Brokers in ZooKeeper
-    mode were sent none of it. If the copy was still to be made, it is not made.
+    mode were sent none of it: one that was started since knows nothing, and admin requests go to the former leader,
+    without an answer. If the copy was still to be made, it is not made.
     """
     reigns = _reigns(history)
     if not reigns:
         return False
+    if verdict.is_of(*_NEVER):
+        return any(_never_comes(history, verdict, each) for each in reigns)
     if verdict.check == brokers_are_told_of_changes.name:
         return any(were_not_sent(history, verdict, stopped_at=each.holds, owes=each.owes_state) for each in reigns)
     if steps := blamed_steps(history, verdict):
@@ -77,6 +94,21 @@ def leader_without_a_session_never_took_over(history: History, verdict: Verdict)
     if wrong is None:
         return all_unmet(history, verdict, lambda event: any(_is_held_by_another(each, event) for each in reigns))
     return any(_was_owed(history, verdict, wrong, each) for each in reigns)
+
+
+def _never_comes(history: History, verdict: Verdict, reign: _Reign) -> bool:
+    """Whether every violation, none left out of the list, is of this time, and none of safety.
+
+    Where brokers report different metadata, all that differs is that one which was started in it knows nothing.
+    """
+    is_whole = verdict.kind is Kind.LIVENESS and len(verdict.violations) == verdict.count
+    if not is_whole or not all(reign.holds(each.at_ns or 0) for each in verdict.violations):
+        return False
+    if not verdict.is_of(clients_are_told_the_same):
+        return True
+    begun = [str(event.node) for event in history.of(NodeStarted) if reign.owes(event.at_ns)]
+    brokers = [each for each in begun if roles(history).get(each) == "broker"]
+    return bool(brokers) and all(hears_nothing(each.observed, brokers) for each in verdict.violations)
 
 
 def _reigns(history: History) -> list[_Reign]:

@@ -9,17 +9,24 @@ import pytest
 
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.documents.kip_866.checks.dual_write.acceptance import (
+    admin_requests_to_zookeeper_brokers_are_carried_out,
+)
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
+from pytest_kmigrate.documents.kip_866.checks.znodes.elections import kraft_takes_both_controller_znodes
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import change, event, history, phase, znode
+from pytest_kmigrate.model.verdict import Kind, Named, Outcome, Verdict, Violation
+from tests.unit.checkers.histories import MS, change, event, history, phase, znode
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.migrated import CLAIM as IN_CHARGE
 from tests.unit.documents.kip_866.checks.migrated import settled
 from tests.unit.documents.kip_866.checks.nodes import migrating
 from tests.unit.documents.kip_866.diagnoses.naming import (
     CONTROLLERS,
+    explained_by,
     failed_step,
     named,
     named_of_expectations,
@@ -199,3 +206,47 @@ def test_brokers_in_zookeeper_mode_are_sent_nothing_by_it(later: list[Event], lo
         logs={"controller-3001": log},
     )
     assert named(run, brokers_are_told_of_changes.judge(run)) == (BUG if is_named else ())
+
+
+LISTS = "broker-0 in ZooKeeper mode lists broker-{0} and broker-2 in ZooKeeper mode does not"
+LISTS_NONE = "; ".join(LISTS.format(each) for each in range(3))
+KNOWS_NOTHING = "broker-0 in ZooKeeper mode reports 0 leader=2; broker-2 in ZooKeeper mode reports nothing more"
+SAYS_OTHERWISE = "broker-0 in ZooKeeper mode reports 0 leader=2; broker-2 in ZooKeeper mode reports 0 leader=1"
+
+
+def missed(check: Named, *observed: str, at_ms: int = 50_000, kind: Kind = Kind.LIVENESS, count: int = 0) -> Verdict:
+    """What a check found that did not come in time."""
+    violations = tuple(Violation("x", each, at_ms * MS) for each in observed)
+    return Verdict(check.name, Outcome.VIOLATES, kind, "x", violations, count or len(violations))
+
+
+@pytest.mark.parametrize(
+    "check", [kraft_takes_both_controller_znodes, admin_requests_to_zookeeper_brokers_are_carried_out]
+)
+def test_what_waits_for_the_take_over_never_comes(check: Named) -> None:
+    """In its time only, of liveness only, and where nothing was left out; not once its driver went on."""
+    run = a_run(ELECTIONS)
+    assert explained_by(run, missed(check, "x")) == BUG
+    assert explained_by(run, missed(check, "x", at_ms=19_000)) == ()
+    assert explained_by(run, missed(check, "x", kind=Kind.SAFETY)) == ()
+    assert explained_by(run, missed(check, "x", count=2)) == ()
+    assert explained_by(a_run(ELECTIONS, STUCK + WENT_ON), missed(check, "x")) == ()
+    assert explained_by(a_run(SUCCEEDED), missed(check, "x")) == ()
+
+
+@pytest.mark.parametrize(
+    ("observed", "broker", "at_ms", "bugs"),
+    [
+        ([LISTS_NONE, KNOWS_NOTHING], 2, 15_000, BUG),
+        ([LISTS_NONE, SAYS_OTHERWISE], 2, 15_000, ()),
+        ([LISTS_NONE, KNOWS_NOTHING], 1, 15_000, ()),  # another one was started
+        ([LISTS_NONE, KNOWS_NOTHING], 2, 9_000, ()),  # long before
+        ([LISTS.format(1)], 2, 15_000, ()),  # it lists itself
+    ],
+)
+def test_a_broker_that_starts_meanwhile_knows_nothing(
+    observed: list[str], broker: int, at_ms: int, bugs: tuple[str, ...]
+) -> None:
+    """It was sent nothing, so that it lists no broker, not even itself, and no topic."""
+    begun = migrating(at_ms, broker)
+    assert explained_by(a_run([*begun, *ELECTIONS]), missed(clients_are_told_the_same, *observed)) == bugs
