@@ -58,21 +58,27 @@ def happenings(of_schedules: DataFrame, in_phases: DataFrame) -> DataFrame:
     Faults are armed in the order of the line, and numbered then. Of a run in which there are more faults or fewer, such
     as one that was interrupted, nothing is known to have begun.
     """
-    each = of_schedules.select("folder", F.posexplode(_listed()).alias("_at", "_each")).where("_each.fault is not null")
+    listed = of_schedules.select("folder", _walks().alias("_walks"), F.posexplode(_listed()).alias("_at", "_each"))
+    each = listed.where("_each.fault is not null")
     of_run = Window.partitionBy("folder")
     place = F.row_number().over(of_run.orderBy("_at"))
-    wanted = each.select("folder", "_each", place.alias("_place"), F.count("*").over(of_run).alias("_count"))
+    wanted = each.select("folder", "_walks", "_each", place.alias("_place"), F.count("*").over(of_run).alias("_count"))
     both = wanted.join(_armed(in_phases), ["folder", "_place", "_count"], "left")
     columns = {
         "number": F.col("_each.id"),
         "effect": F.col("_each.fault.kind"),
-        "state": F.coalesce("_phase", F.col("_each.begin.state")),
+        "state": F.when(F.col("_walks"), F.coalesce("_phase", F.col("_each.begin.state"))).otherwise(""),
         "aim": F.expr(_AIM),
         "of": F.col("_each.begin.of"),
         "is_begun": F.coalesce("is_begun", F.lit(col=False)),
         "is_witnessed": F.coalesce("is_witnessed", F.lit(col=False)),
     }
     return shaped(both, schemas.TABLES["happenings"], columns)
+
+
+def _walks() -> Column:
+    """Whether a line has states at all: of a document without a walk no cell has one, though its runs have phases."""
+    return F.col("starts_at").isNotNull() | (F.size("walk") > 0)
 
 
 def _listed() -> Column:

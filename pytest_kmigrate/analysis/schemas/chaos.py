@@ -50,7 +50,8 @@ SCHEDULES: dict[str, StructType] = {
         witness=TEXT,
     ),
 }
-"""Facts, kept from one analysis to the next. ``state``: where it began; of one that never did, where it should have."""
+"""Facts, kept from one analysis to the next. ``state``: where it began; of one that never did, where it should have;
+empty where the document has no walk."""
 
 CHAOS: dict[str, StructType] = {
     "chaos_cells": struct(

@@ -20,8 +20,10 @@ CUT_SHORT = ("INCONCLUSIVE", ())
 PART = {"id": 3, "fault": {"kind": "partition", "groups": ["a", "b"]}, "begin": {"state": "FINALIZED"}}
 
 
-def _header(folder: str, happenings: Sequence[object] | None, **night: object) -> Line:
-    line = {"document": "kip-866", "walk": ["HYBRID"], "seed": 5, "happenings": happenings}
+def _header(
+    folder: str, happenings: Sequence[object] | None, walk: Sequence[str] = ("HYBRID",), **night: object
+) -> Line:
+    line = {"document": "kip-866", "walk": walk, "seed": 5, "happenings": happenings}
     extra = {"schedule": line if happenings is not None else None, "night": night or None}
     return {"folder": folder, "file": "run.json", "text": json.dumps({"extra": extra})}
 
@@ -72,6 +74,17 @@ def test_a_run_knows_its_line_and_each_of_its_faults_is_a_cell(spark: SparkSessi
         ("r1", "partition", "FINALIZED", "a | b", False, False),
         ("r3", "kill", "HYBRID", "active-controller", False, False),
     ]
+
+
+def test_a_line_without_a_walk_has_cells_without_a_state(spark: SparkSession) -> None:
+    """As those that its document declares, though its run has phases: they would be cells that nothing visits."""
+    begun = {**KILL, "begin": {}}
+    drawn = _schedules(spark, _header("r1", [begun], walk=()), _header("r2", [begun]))
+    history = migration(fault(11_000, "kill(a)", number=1))
+
+    made = chaos.happenings(drawn, _in_phases(spark, r1=history, r2=history)).orderBy("folder").collect()
+
+    assert [(each["state"], each["is_begun"]) for each in made] == [("", True), ("HYBRID", True)]
 
 
 def _happening(folder: str, effect: str, began_s: int, healed_s: int, number: int = 1, **more: object) -> Line:
