@@ -94,17 +94,16 @@ def modes_at(history: History, at_ns: int) -> Mapping[int, str]:
     return {client_of(event): event.what.mode for event in events if happened_ns(event) <= at_ns}
 
 
-def followers_of_former(history: History, change: Change, until_ns: int) -> frozenset[int]:
-    """Members, by number, that reported until an instant a mode that was to be followed right before this change.
+def took_the_former(history: History, client: int, change: Change, until_ns: int) -> bool:
+    """Whether a member reported until an instant a mode that was to be followed right before this change.
 
-    It was written in such quick succession that they were still on their way to it.
+    It was written in such quick succession that the member was still on its way to it.
     """
     burst_ns = change.at_ns - _BURST_NS
     former = {each.must_be for each in changes(history) if burst_ns <= each.at_ns < change.at_ns} - {change.must_be}
-    return frozenset(
-        client_of(event)
+    return any(
+        client_of(event) == client and event.what.mode in former and burst_ns <= happened_ns(event) <= until_ns
         for event in history.of(MemberMode)
-        if event.what.mode in former and burst_ns <= happened_ns(event) <= until_ns
     )
 
 

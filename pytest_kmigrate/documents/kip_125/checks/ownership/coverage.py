@@ -12,7 +12,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
 from pytest_kmigrate.documents.kip_125.evidence.gaps import Cause, cause_of, causes, gaps
 from pytest_kmigrate.documents.kip_125.evidence.lives import has_members, horizon_ns, lives
-from pytest_kmigrate.documents.kip_125.evidence.modes import changes, followers_of_former
+from pytest_kmigrate.documents.kip_125.evidence.modes import Change, changes, took_the_former
 from pytest_kmigrate.documents.kip_125.kinds import SESSION_S
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.events.members import MemberAssigned
@@ -113,8 +113,7 @@ def no_needless_release(history: History) -> Verdict:
                     continue
                 moved += 1
                 is_its_own = before.client == after.client and members[before.client].is_migrating
-                is_on_its_way = before.client in followers_of_former(history, change, before.ended_ns)
-                if is_its_own and not is_on_its_way and not _has_a_reason(history, before, after, change.until_ns):
+                if is_its_own and not _has_a_reason(history, before, after, change):
                     expected = f"{place(*before.partition)} is not released at a change of the mode that leaves it"
                     observed = f"client {before.client} released it and owned it again after the mode was {change.what}"
                     rows.violated(row, timed_violation(history, expected, observed, before.ended_ns))
@@ -124,7 +123,7 @@ def no_needless_release(history: History) -> Verdict:
     )
 
 
-def _has_a_reason(history: History, before: Span, after: Span, until_ns: int) -> bool:
+def _has_a_reason(history: History, before: Span, after: Span, change: Change) -> bool:
     decided = [
         event
         for event in history.of(MemberAssigned)
@@ -134,7 +133,8 @@ def _has_a_reason(history: History, before: Span, after: Span, until_ns: int) ->
         each.effect == "cut" and each.began_ns < after.began_ns and before.ended_ns < each.healed_ns + _SOON_NS
         for each in link_faults(history)
     )
-    return bool(decided) or after.began_ns > until_ns or was_cut
+    is_over = after.began_ns > change.until_ns
+    return bool(decided) or is_over or was_cut or took_the_former(history, before.client, change, before.ended_ns)
 
 
 @checker(_EVEN, _EVEN_NEW)

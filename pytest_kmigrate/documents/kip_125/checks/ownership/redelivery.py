@@ -38,8 +38,8 @@ def redelivery_bounded_by_commit(history: History) -> Verdict:
     commit interval may be repeated, and a second more for a commit that was under way; besides what it read while its
     commits were refused, while a server did not answer, while Kafka's group rebalanced, or before the coordinator of a
     new group answered a first commit of another member. What the store that the next owner reads had taken is never
-    repeated. A consumer of an older build reads the stored offset before it claims, so
-    that a handover from or to it may repeat a commit interval in any case.
+    repeated. A consumer of an older build reads the stored offset before it claims, so that a handover from or to it
+    may repeat a commit interval in any case.
     """
     rows = ByRequirement(_ROW)
     reads = history.operations.of(OperationKind.CONSUME)
