@@ -101,7 +101,8 @@ def lacking(shown: Iterable[Shown], checks: Mapping[str, Collection[str]]) -> Ma
 def is_whole(config: pytest.Config) -> bool:
     """Whether all unit tests of checks are asked for."""
     options = config.option
-    chosen = options.keyword or getattr(options, "lf", False) or options.markexpr not in ("", "not slow")
+    part = options.keyword or getattr(options, "lf", False) or options.markexpr not in ("", "not slow")
+    chosen = part or options.collectonly
     asked = [Path(each.partition("::")[0]).absolute() for each in config.args if "::" not in each]
     return not chosen and all(any(folder.is_relative_to(each) for each in asked) for folder in FOLDERS)
 

@@ -75,11 +75,12 @@ def test_a_diagnosis_is_asked_about_every_kind_of_tampered_history() -> None:
         ([HERE], {"keyword": "acked"}, False),
         ([HERE], {"markexpr": "slow"}, False),
         ([HERE], {"lf": True}, False),
+        ([HERE], {"collectonly": True}, False),
         ([f"{HERE}/unit/test_gate.py::test_one"], {}, False),
     ],
 )
 def test_a_part_of_the_tests_lacks_nothing(args: Any, options: dict[str, Any], whole: bool) -> None:
     """Only where all tests of checks are run is a missing one known."""
-    option = SimpleNamespace(**{"keyword": "", "markexpr": "", "lf": False, **options})
+    option = SimpleNamespace(**{"keyword": "", "markexpr": "", "lf": False, "collectonly": False, **options})
     config: Any = SimpleNamespace(args=[str(each) for each in args], option=option)
     assert is_whole(config) is whole
