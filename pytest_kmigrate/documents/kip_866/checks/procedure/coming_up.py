@@ -10,7 +10,8 @@ from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, phase_at,
 from pytest_kmigrate.checkers.evidence.replicas import is_in_sync_again, never_in_sync
 from pytest_kmigrate.checkers.evidence.wording import listed, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
-from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE
+from pytest_kmigrate.documents.kip_866.checks.leading import leading
+from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE, is_inherited
 from pytest_kmigrate.model.event import Event, EventKind, is_a
 from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeStarted, NodeStopped
@@ -26,12 +27,14 @@ _CHANGES = (EventKind.NODE_STARTED, EventKind.NODE_STOPPED, EventKind.NODE_DIED,
 
 @dataclass(frozen=True)
 class Start:
-    """A start of a broker that had run before, while the others are up."""
+    """A start of a broker that had run before, in this run or on its cluster before, while the others are up."""
 
     event: Event
     how: str
     """Such as ``in KRaft mode beside the others``."""
     mode: str
+    is_of_the_run: bool
+    """Whether it had run before in this run; else it is only asked for being ready."""
 
     @property
     def node(self) -> str:
@@ -41,22 +44,22 @@ class Start:
 
 def starts(history: History, how: str, mode: str) -> list[Start]:
     """Those in one mode of brokers that were in ZooKeeper mode before; in ZooKeeper mode only those in dual write."""
-    return [Start(event, how, mode) for event in _starts(history, mode)]
+    return [Start(event, how, mode, is_of_the_run) for event, is_of_the_run in _starts(history, mode)]
 
 
-def _starts(history: History, mode: str) -> Iterator[Event]:
+def _starts(history: History, mode: str) -> Iterator[tuple[Event, bool]]:
     for event in history.of(NodeStarted):
         now = brokers_at(history, event.at_ns)
         others = [each for each in now if each.name != event.node]
         ran = [e for e in history.of(NodeStarted) if e.node == event.node and e.seq < event.seq]
-        was_in_zookeeper_mode = bool(ran) and ran[-1].what.mode == "zookeeper"
+        was_in_zookeeper_mode = ran[-1].what.mode == "zookeeper" if ran else is_inherited(history)
         are_up = bool(others) and all(each.away_ns is None for each in others)
         is_ours = mode == "kraft" or (
             phase_at(history, event.at_ns) in DUAL_WRITE
             and any(each.name == event.node and each.is_migrating for each in now)
         )
         if event.what.mode == mode and was_in_zookeeper_mode and are_up and is_ours:
-            yield event
+            yield event, bool(ran)
 
 
 def judge_start(history: History, rows: ByRequirement, row: str, start: Start) -> None:
@@ -70,16 +73,26 @@ def judge_start(history: History, rows: ByRequirement, row: str, start: Start) -
     if _is_disturbed(history, start, start.event.at_ns, last_ns) or _is_expected(history, start, end):
         return
     if end is not None and is_a(end, NodeReady):
+        if not start.is_of_the_run:
+            return
         rows.looked_at(row, start.mode == "kraft" or is_in_sync_again(history, _id(start), end.at_ns))
         _judge_replicas(history, rows, row, start, end)
-    elif end is not None and is_a(end, NodeDied):
+    elif end is not None and is_a(end, NodeDied) and start.is_of_the_run:
         observed = f"it died {span(last_ns - start.event.at_ns)} later"
         evidence = (_event(start.event), _event(end))
         rows.violated(row, timed_violation(history, _expected(start), observed, last_ns, *evidence))
-    elif last_ns - start.event.at_ns >= _UP_NS:
+    elif _is_led(history, start, last_ns):
         observed, awaited = f"it was not ready {span(last_ns - start.event.at_ns)} later", (start.event.at_ns, last_ns)
         late = timed_violation(history, _expected(start), observed, last_ns, _event(start.event), awaited=awaited)
         rows.violated(row, late, Kind.LIVENESS)
+
+
+def _is_led(history: History, start: Start, last_ns: int) -> bool:
+    """Whether one controller had led for so long when the broker had had as long: it needs one to come up."""
+    return any(
+        start.event.at_ns + _UP_NS <= sample.at_ns <= last_ns and sample.at_ns - since_ns >= _UP_NS
+        for sample, since_ns in leading(history)
+    )
 
 
 def _is_disturbed(history: History, start: Start, from_ns: int, to_ns: int) -> bool:

@@ -1,6 +1,7 @@
 """Brokers that are started in dual write: each comes up, and is in sync again."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -8,13 +9,14 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_a
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import ClientMetadata, History
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import MS, copies, event, fault, history, phase
-from tests.unit.documents.kip_866.checks.nodes import broker, migrating, stopped
+from tests.unit.checkers.histories import MS, copies, event, fault, history, phase, sample
+from tests.unit.documents.kip_866.checks.nodes import broker, controller, migrating, stopped
 from tests.unit.documents.kip_866.checks.outcomes import looked_at
 
 BEFORE = [*migrating(0, 0), *migrating(0, 1), phase(5_000, "HYBRID")]
 END = phase(125_000, "HYBRID")
 OUT, BACK = "0", "0,1"
+LED = [sample(at_ms, "controller-3000", ActiveControllerCount=1) for at_ms in range(1_000, 125_000, 500)]
 KRAFT, ZOOKEEPER = (broker(21_000, mode=mode) for mode in ("kraft", "zookeeper"))
 ROLLED, RESTARTED = "PROC-roll-one-by-one", "PROC-zk-mode-continues"
 
@@ -29,7 +31,7 @@ def answered(*later: str, first: str = BACK) -> list[ClientMetadata]:
 def run_of(*events: Event, answers: Sequence[ClientMetadata]) -> History:
     """Broker-1 is stopped in dual write, after 20 s; these are the other events and what broker-0 answers."""
     stop = stopped(20_000, how="killed", took_ms=0)
-    return history((), events=[*BEFORE, stop, *events, END], client_metadata=answers)
+    return history((), events=[controller(), *BEFORE, stop, *events, END], client_metadata=answers, samples=LED)
 
 
 @pytest.mark.parametrize(("start", "row"), [(KRAFT, ROLLED), (ZOOKEEPER, RESTARTED)], ids=["kraft", "zookeeper"])
@@ -87,6 +89,17 @@ def test_the_fault_that_ended_a_broker_excuses_nothing_after_its_start() -> None
         applied = event(EventKind.FAULT_APPLIED, 19_500, fault_id="kill(broker-1)", targets=targets)
         verdict = brokers_are_rolled_one_by_one.judge(run_of(*killed, applied, *start, answers=answered(OUT)))
         assert looked_at(verdict) == ({RESTARTED: "VIOLATES"} if is_judged else {})
+
+
+def test_a_broker_of_a_checkpoint_must_be_ready_and_no_more() -> None:
+    """It ran on the cluster before, and was not rolled in this run; without a controller it need not come up."""
+    late = [controller(), *broker(2_000, 0, "kraft"), *broker(2_000, 1, "kraft", ready_ms=None)]
+    ready = [controller(), *broker(2_000, 0, "kraft"), *broker(2_000, 1, "kraft")]
+    phases = [phase(1_500, "ALL_KRAFT"), phase(125_000, "ALL_KRAFT")]
+    for events, samples, judged in ((late, LED, {ROLLED: "VIOLATES"}), (late, LED[:120], {}), (ready, LED, {})):
+        run = history((), events=[*events, *phases], samples=samples, client_metadata=answered(OUT))
+        resumed = replace(run, header=replace(run.header, extra={"scene": {"log_offset": 5}}))
+        assert looked_at(brokers_are_rolled_one_by_one.judge(resumed)) == judged
 
 
 def test_a_start_that_must_fail_is_not_judged() -> None:
