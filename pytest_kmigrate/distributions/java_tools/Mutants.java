@@ -12,6 +12,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.zip.ZipFile;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.JumpInsnNode;
+import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LdcInsnNode;
+import org.objectweb.asm.tree.LookupSwitchInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
+import org.objectweb.asm.tree.TableSwitchInsnNode;
 import org.pitest.classinfo.ClassByteArraySource;
 import org.pitest.classinfo.ClassName;
 import org.pitest.mutationtest.engine.MutationDetails;
@@ -22,6 +33,8 @@ import org.pitest.mutationtest.engine.gregor.config.Mutator;
 /**
  * The mutants that PIT makes of classes: "list JARS" lists them, "write JARS FOLDER" writes the class files of some.
  *
+ * <p>Left out are those that return the constant that the method returns there anyway.
+ *
  * <p>JARS: all jars of the distribution, as PIT looks for common superclasses. Classes to list are read from standard
  * input, one a line; so are mutants to write: class, place in the list of the class from 0, file, between TABs. Of each
  * written one a line says whether a JVM takes it: file, and "taken", or the error.
@@ -31,11 +44,12 @@ public final class Mutants {
 
     public static void main(String[] given) throws Exception {
         String[] jars = given[1].split(java.io.File.pathSeparator);
-        var mutater = new GregorMutater(new Jars(jars), Mutants::isWritten, Mutator.newDefaults());
+        var source = new Jars(jars);
+        var mutater = new GregorMutater(source, Mutants::isWritten, Mutator.newDefaults());
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             if (given[0].equals("list")) {
-                list(mutater, line);
+                list(mutater, line, methodsOf(source.getBytes(line).orElseThrow()));
             } else {
                 write(mutater, line.split("\t"), jars, Path.of(given[2]));
             }
@@ -49,19 +63,87 @@ public final class Mutants {
         return !method.isSynthetic() || name.contains("lambda$") || name.contains("$anonfun$");
     }
 
-    private static void list(GregorMutater mutater, String name) {
-        int number = 0;
+    private static void list(GregorMutater mutater, String name, Map<String, MethodNode> methods) {
+        int number = -1;
         for (MutationDetails each : mutater.findMutations(ClassName.fromString(name))) {
-            OUT.println(String.join("\t", name, "" + number++, each.getMethod(),
-                each.getId().getLocation().getMethodDesc(), "" + each.getLineNumber(), place(each),
-                each.getMutator().substring(each.getMutator().lastIndexOf('.') + 1),
-                each.getDescription().replaceAll("\\s+", " ")));
+            number++;
+            String descriptor = each.getId().getLocation().getMethodDesc();
+            if (!returnsTheSame(each, methods.get(each.getMethod() + descriptor))) {
+                OUT.println(String.join("\t", name, "" + number, each.getMethod(), descriptor,
+                    "" + each.getLineNumber(), "" + place(each),
+                    each.getMutator().substring(each.getMutator().lastIndexOf('.') + 1),
+                    each.getDescription().replaceAll("\\s+", " ")));
+            }
         }
     }
 
     /** Of the changed instruction in its method, from 0; PIT counts from 1. */
-    private static String place(MutationDetails mutant) {
-        return "" + (mutant.getFirstIndex() - 1);
+    private static int place(MutationDetails mutant) {
+        return mutant.getFirstIndex() - 1;
+    }
+
+    private static Map<String, MethodNode> methodsOf(byte[] content) {
+        var read = new ClassNode();
+        new ClassReader(content).accept(read, ClassReader.EXPAND_FRAMES);
+        Map<String, MethodNode> methods = new HashMap<>();
+        read.methods.forEach(method -> methods.put(method.name + method.desc, method));
+        return methods;
+    }
+
+    /** Whether it replaces a constant by the same one. One that is reached by a jump, too, may replace others. */
+    private static boolean returnsTheSame(MutationDetails mutant, MethodNode method) {
+        AbstractInsnNode changed = method.instructions.get(place(mutant));
+        if (changed.getOpcode() < Opcodes.IRETURN || changed.getOpcode() > Opcodes.ARETURN) {
+            return false;
+        }
+        AbstractInsnNode before = changed.getPrevious();
+        while (before != null && before.getOpcode() < 0) {
+            if (before instanceof LabelNode && isTarget((LabelNode) before, method)) {
+                return false;
+            }
+            before = before.getPrevious();
+        }
+        return before != null && isReplacement(before, mutant.getMutator(), mutant.getDescription());
+    }
+
+    /** Whether anything but the instruction before leads to a label. */
+    private static boolean isTarget(LabelNode label, MethodNode method) {
+        for (AbstractInsnNode each : method.instructions) {
+            boolean leads = each instanceof JumpInsnNode && ((JumpInsnNode) each).label == label
+                || each instanceof TableSwitchInsnNode && isOf((TableSwitchInsnNode) each, label)
+                || each instanceof LookupSwitchInsnNode && isOf((LookupSwitchInsnNode) each, label);
+            if (leads) {
+                return true;
+            }
+        }
+        return method.tryCatchBlocks.stream().anyMatch(block -> block.handler == label);
+    }
+
+    private static boolean isOf(TableSwitchInsnNode choice, LabelNode label) {
+        return choice.dflt == label || choice.labels.contains(label);
+    }
+
+    private static boolean isOf(LookupSwitchInsnNode choice, LabelNode label) {
+        return choice.dflt == label || choice.labels.contains(label);
+    }
+
+    private static boolean isReplacement(AbstractInsnNode constant, String mutator, String change) {
+        int code = constant.getOpcode();
+        if (mutator.contains("BooleanTrueReturn")) {
+            return code == Opcodes.ICONST_1;
+        }
+        if (mutator.contains("BooleanFalseReturn") || mutator.contains("PrimitiveReturn")) {
+            return List.of(Opcodes.ICONST_0, Opcodes.LCONST_0, Opcodes.FCONST_0, Opcodes.DCONST_0).contains(code);
+        }
+        if (mutator.contains("NullReturn")) {
+            return code == Opcodes.ACONST_NULL;
+        }
+        if (constant instanceof MethodInsnNode) {
+            var call = (MethodInsnNode) constant;
+            String name = call.owner.substring(call.owner.lastIndexOf('/') + 1) + "." + call.name;
+            return call.owner.startsWith("java/util/") && change.contains("with " + name + " ");
+        }
+        return constant instanceof LdcInsnNode && ((LdcInsnNode) constant).cst.equals("");
     }
 
     private static void write(GregorMutater mutater, String[] asked, String[] jars, Path folder) throws Exception {

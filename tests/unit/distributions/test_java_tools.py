@@ -83,3 +83,40 @@ def test_what_runs_after_an_exception_only_is_not_shown_by_its_line(tmp_path: Pa
     assert {each.class_id for each in found.values()} == {line.class_id}
     behind = set(found["NegateConditionalsMutator"].probes)
     assert behind < set(line.probes) - {min(line.probes)}
+
+
+CONSTANTS = """package org.acme;
+import java.util.Optional;
+class Constants {
+    static boolean isReady(Object a) {
+        if (a == null) { return false; }
+        return true;
+    }
+    static boolean isEither(Object a, Object b) { return a == null || b == null; }
+    static Optional<String> none() { return Optional.empty(); }
+    static int zero() { return 0; }
+    static Object nothing() { return null; }
+    static String text(boolean is) { return is ? "x" : ""; }
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("javac") is None, reason="there is no JDK here")
+def test_a_constant_that_is_returned_anyway_is_no_mutant(tmp_path: Path) -> None:
+    """Both values of a condition reach one return: to make it constant is a change."""
+    (tmp_path / "Constants.java").write_text(CONSTANTS)
+    subprocess.run(["javac", "-d", str(tmp_path), str(tmp_path / "Constants.java")], check=True)
+    with zipfile.ZipFile(tmp_path / "constants.jar", "w") as jar:
+        jar.write(tmp_path / "org" / "acme" / "Constants.class", "org/acme/Constants.class")
+    build = SimpleNamespace(jars=(tmp_path / "constants.jar",), version="test", digest="constants-1")
+    mutants = generated_mutants(cast("Distribution", build), ["org.acme.*"], print)
+    returns = [(each.method.partition("(")[0], each.mutator) for each in mutants if "Return" in each.mutator]
+    assert sorted(returns) == [
+        ("isEither", "BooleanFalseReturnValsMutator"),
+        ("isEither", "BooleanTrueReturnValsMutator"),
+        ("isReady", "BooleanFalseReturnValsMutator"),
+        ("isReady", "BooleanTrueReturnValsMutator"),
+        ("text", "EmptyObjectReturnValsMutator"),
+    ]
+    assert [each.place for each in mutants] != list(range(len(mutants))), "a place is that in PIT's whole list"
