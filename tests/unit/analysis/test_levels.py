@@ -45,6 +45,7 @@ def test_the_level_of_a_line(line: str, level: str | None) -> None:
 
 @example(["9 " + "a" * 40 + " WARN too late to be a level"], 100)
 @given(st.lists(_TEXT, max_size=6), st.integers(1, 200))
+@pytest.mark.slow
 def test_many_lines_at_once_have_the_levels_that_each_has_by_itself(texts: list[str], at_once: int) -> None:
     """However texts are cut into lines, batches and slices; below WARN they are counted, and the first is named."""
     kept, counted, first = [], Counter[tuple[int, str]](), dict[tuple[int, str], int]()

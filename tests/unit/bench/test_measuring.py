@@ -35,6 +35,7 @@ def waits_to_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     )
 
 
+@pytest.mark.slow
 def test_memory_of_all_processes_counts(tmp_path: Path, waits_to_be_seen: str) -> None:
     """The command holds 200 MiB, and so does what it started, at the same time: the figure is both together."""
     holds = "held = bytearray(b'x') * (200 * 2**20)"

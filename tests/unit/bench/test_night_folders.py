@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.bench.planting.night_folders import write_nights
 from tests.bench.planting.nights import Cause, Change, Plan, nights
 
@@ -16,6 +18,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_the_same_seed_writes_the_same_nights(tmp_path: Path) -> None:
     """File by file, so that a defect found can be looked at again; and another seed writes others."""
     truths = [write_nights(nights(seed, PLAN), tmp_path / name) for name, seed in (("a", 1), ("b", 1), ("c", 2))]

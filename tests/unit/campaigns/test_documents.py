@@ -65,6 +65,7 @@ def test_a_night_of_acts_is_the_same_and_a_longer_one_begins_like_it() -> None:
 
 
 @pytest.mark.parametrize("profile", ["kip-500", "kip-778", "kip-125"])
+@pytest.mark.slow
 def test_the_command_draws_for_each_document(profile: str, tmp_path: Path) -> None:
     """What it writes is a night of that document."""
     file = tmp_path / "night.jsonl"

@@ -76,6 +76,7 @@ def test_the_sweep_visits_every_cell_in_few_walks() -> None:
     assert night.swept < len(SPACE.cells) / 3
 
 
+@pytest.mark.slow
 def test_every_ordered_pair_of_effects_comes_after_the_sweep() -> None:
     """In each relation, and in each state that both have."""
     night = whole_night()
@@ -127,6 +128,7 @@ def test_a_night_keeps_to_its_time() -> None:
     assert len(whole_night().schedules) > whole_night().swept + whole_night().paired
 
 
+@pytest.mark.slow
 def test_what_was_witnessed_before_is_not_swept_again() -> None:
     """A cell that was begun and never witnessed is."""
     known = {cell: Known(begun=1, witnessed=int(cell.state != "HYBRID")) for cell in SPACE.cells}
@@ -145,6 +147,7 @@ def test_gain_falls_with_runs_and_with_seconds_and_rises_with_doubt() -> None:
     assert gain(Known(), 5, 60) == gain(Known(5, 5, 0, 5), 0, 60)
 
 
+@pytest.mark.slow
 def test_draws_by_gain_reach_the_cells_that_are_known_least() -> None:
     """Of a small space in which half was looked at ten times, the other half gets most of the night."""
     known = {cell: Known(10, 10, 0, 10, 60.0) for cell in SMALL.cells if cell.effect == "kill"}

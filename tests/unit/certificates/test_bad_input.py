@@ -62,6 +62,7 @@ def test_archives_that_pack_does_not_write_are_refused(certificate: Path, added:
         verified(certificate)
 
 
+@pytest.mark.slow
 def test_a_link_among_the_files_of_a_run_packs_no_file_of_this_machine(tmp_path: Path, runs: Path) -> None:
     """A container may put one among its logs; a manifest leaves it out, and one that names it is refused."""
     elsewhere = tmp_path / "elsewhere.log"
@@ -113,6 +114,7 @@ def test_one_run_is_no_folder_of_runs(out: Path) -> None:
         (".key.pub", r"x\.key: a new key cannot be written there: Is a directory"),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_written_is_named(
     out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, taken: str, named: str
 ) -> None:
@@ -242,6 +244,7 @@ def test_a_document_that_is_none_leaves_no_key(
 
 
 @pytest.mark.parametrize("wrong", BAD)
+@pytest.mark.slow
 def test_bad_input_is_one_sentence(
     certificate: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
@@ -280,6 +283,7 @@ def test_bad_orders_are_one_sentence(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_the_facts_as_json_are_those_of_the_guide(
     certificate: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ from tests.unit.judging.coherence.honest_runs import CLASSES, DIGEST, judged_ane
 NONCE = "the reader's dice: 61524361"
 
 
+@pytest.mark.slow
 def test_what_a_certificate_states(out: Path) -> None:
     """Software, plan, machine, runs, sessions and, of each requirement, counts, bound and reason."""
     statement = certified(runs_of(out), out)
@@ -55,12 +56,14 @@ def test_what_a_certificate_states(out: Path) -> None:
     assert statement.subject[0].digest == {"sha256": DIGEST}
 
 
+@pytest.mark.slow
 def test_an_honest_certificate_is_verified(certificate: Path) -> None:
     """Nothing is open by the pinned key; incomplete, since the plan of this test leaves rows without a run."""
     found = verified(certificate)
     assert (found.open, found.status()) == ((), ExitStatus.OPEN)
 
 
+@pytest.mark.slow
 def test_what_is_open_is_said(certificate: Path) -> None:
     """Without a pinned key, with a sample, and without evidence."""
     assert any("the signer is unknown: compare sha256:" in each for each in verified(certificate, key=None).open)
@@ -142,6 +145,7 @@ def test_a_challenge_asks_for_no_test_that_this_kafka_cannot_run(monkeypatch: py
 
 
 @pytest.mark.parametrize("under_test", ["3.6.0", "/opt/acme kafka"])
+@pytest.mark.slow
 def test_nodes_may_run_other_releases(out: Path, under_test: str) -> None:
     """A run in which some nodes began with an older release is of the same software; that one is no other build."""
     version = {"3.6.0": "3.6.0"}.get(under_test, "3.6.0+acme.cdcdcdcd")
@@ -175,6 +179,7 @@ def test_a_witness_signs_as_well(out: Path) -> None:
         verified(out)
 
 
+@pytest.mark.slow
 def test_secrets_are_not_packed(out: Path) -> None:
     """A configuration with a password: nothing is written, the line is named and the secret is not."""
     folder = RunFolder(min(each.parent for each in runs_of(out).glob("*/run.json")))
@@ -204,6 +209,7 @@ def test_every_changed_byte_is_found(certificate: Path, of: str) -> None:
     assert verified(certificate).open == ()
 
 
+@pytest.mark.slow
 def test_folders_without_seals_certify_nothing(out: Path) -> None:
     """Those of version 0.1 are judged, and no certificate is made of them."""
     folder = RunFolder(min(each.parent for each in runs_of(out).glob("*/run.json")))
@@ -216,6 +222,7 @@ def test_folders_without_seals_certify_nothing(out: Path) -> None:
         certified(runs_of(out), out)
 
 
+@pytest.mark.slow
 def test_a_folder_without_sessions_is_no_success(out: Path) -> None:
     """Runs may have been left out, and the conclusion has it."""
     (runs_of(out) / "sessions.jsonl").unlink()

@@ -233,6 +233,7 @@ def test_the_jars_of_another_release_are_found(runs: Path) -> None:
     assert f"run.json has Kafka 3.9.1 with jars of the digest {DIGEST[:12]}, but those of that release" in found(runs)
 
 
+@pytest.mark.slow
 def test_verdicts_that_were_edited_are_found(runs: Path) -> None:
     """14: the evidence is judged again, and leads to others."""
     verdicts_edited(first(runs))
@@ -241,6 +242,7 @@ def test_verdicts_that_were_edited_are_found(runs: Path) -> None:
     assert "summary stored all is well, now " in found(runs)
 
 
+@pytest.mark.slow
 def test_lines_that_were_taken_out_are_found(runs: Path) -> None:
     """16: every third change of a znode, with a new manifest; the seal of the run counts lines."""
     change_lines(first(runs).znodes, lambda lines: [line for at, line in enumerate(lines) if at % 3])

@@ -45,6 +45,7 @@ def two(certificate: Path) -> list[Path]:
     return [certificate, other]
 
 
+@pytest.mark.slow
 def test_the_page_has_each_vendor_and_each_requirement(two: list[Path]) -> None:
     """Outcome, count, bound, deviation and reason; what a vendor writes is text."""
     compared = columns(two)
@@ -60,6 +61,7 @@ def test_the_page_has_each_vendor_and_each_requirement(two: list[Path]) -> None:
     assert "what it says" in page
 
 
+@pytest.mark.slow
 def test_markdown_has_what_differs(two: list[Path]) -> None:
     """One row here; a bar or markup in a name breaks no table."""
     text = comparison_markdown(columns(two))
@@ -73,6 +75,7 @@ def test_markdown_has_what_differs(two: list[Path]) -> None:
     assert "Big \\<b\\>Blue\\</b\\>\\|" in text
 
 
+@pytest.mark.slow
 def test_a_challenge_is_named_by_its_nonce(two: list[Path]) -> None:
     """The reader of a page knows whether the nonce is their own; the vendor may have chosen it."""
 
@@ -85,6 +88,7 @@ def test_a_challenge_is_named_by_its_nonce(two: list[Path]) -> None:
     assert " challenged by dice of a vendor " in row
 
 
+@pytest.mark.slow
 def test_vendors_of_one_name_are_named_with_their_files(certificate: Path) -> None:
     """Two certificates of one product."""
     make_run(runs_of(certificate), header_of(4))
@@ -136,6 +140,7 @@ def test_another_profile_is_not_compared(two: list[Path]) -> None:
         columns(two)
 
 
+@pytest.mark.slow
 def test_a_forged_certificate_is_not_compared(two: list[Path]) -> None:
     """Its signature is looked at, as everywhere."""
     content = json.loads(two[0].read_text())

@@ -115,6 +115,7 @@ def test_what_a_later_release_recorded_is_refused(runs: Path) -> None:
         claims_of(runs)
 
 
+@pytest.mark.slow
 def test_a_fault_that_the_plan_does_not_have_is_found(runs: Path) -> None:
     """What a cluster does while a broker is paused is excused by that."""
     known_as = {"fault_id": "fault-2"}
@@ -129,6 +130,7 @@ def test_a_fault_that_the_plan_does_not_have_is_found(runs: Path) -> None:
     assert reason == "the plan has the faults kill(active-controller), but event 6 begins pause(broker-0)"
 
 
+@pytest.mark.slow
 def test_a_death_is_not_excused_by_an_end_that_no_plan_expects(runs: Path) -> None:
     """As by an event that allows any node to end."""
     expected = {"nodes": ["broker-0"], "within_s": 60.0, "naming": None, "began_ns": 0, "is_optional": True}
@@ -175,6 +177,7 @@ def test_a_run_that_trouble_hides_is_in_the_conclusion(runs: Path) -> None:
     assert "Counted runs that are inconclusive, such as by trouble of the machine or the harness: 1." in concluded
 
 
+@pytest.mark.slow
 def test_a_copy_is_not_excused_by_a_scene(runs: Path) -> None:
     """Tests of one scene share ZooKeeper's sessions; runs by two seeds are of two scenes."""
     one, two, _ = folders(runs)
@@ -201,6 +204,7 @@ def test_a_second_file_of_sessions_replaces_no_manifest(runs: Path) -> None:
         certified(runs, runs.parent / "x.kmcert")
 
 
+@pytest.mark.slow
 def test_a_folder_of_that_name_is_no_file_of_sessions(runs: Path) -> None:
     """It is looked past, as any other."""
     (runs / "z" / SESSIONS).mkdir(parents=True)
@@ -219,6 +223,7 @@ def test_the_issuer_does_not_witness_for_itself(certificate: Path) -> None:
         verified(certificate)
 
 
+@pytest.mark.slow
 def test_a_schedule_is_that_of_its_test(runs: Path) -> None:
     """A gentler one under the name of another: the name ends with the digest of the schedule."""
     run = folders(runs)[1]
@@ -227,6 +232,7 @@ def test_a_schedule_is_that_of_its_test(runs: Path) -> None:
     assert reason == "the plan has the schedule of test_takes_over, but run.json has another"
 
 
+@pytest.mark.slow
 def test_what_came_true_is_what_was_expected(runs: Path) -> None:
     """A forger who turns the flag alone contradicts the values beside it."""
     met = {"expected": 3, "observed": 2, "met": True, "kind": "SAFETY", "within_s": 5.0, "took_ms": 9}
@@ -238,6 +244,7 @@ def test_what_came_true_is_what_was_expected(runs: Path) -> None:
 @pytest.mark.parametrize(
     "unfindable", ["environment and plugins", "trouble", "ends of nodes", "removed with its lines"]
 )
+@pytest.mark.slow
 def test_what_cannot_be_found_stands_in_the_certificate(certificate: Path, unfindable: str) -> None:
     """A reader of the certificate alone knows what it cannot show."""
     assert any(unfindable in each for each in verified(certificate).statement.predicate.limits)

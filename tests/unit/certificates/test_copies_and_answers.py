@@ -27,6 +27,7 @@ NONCE = "the reader's dice: 61524361"
 
 
 @pytest.mark.parametrize("after_colon", [" ", "", "\t"])
+@pytest.mark.slow
 def test_a_copy_whose_times_were_moved_smoothly_is_found(runs: Path, after_colon: str) -> None:
     """No time and no distance is that of the other run; sessions of ZooKeeper are, however they are spelled."""
     one, two, _ = folders(runs)
@@ -39,6 +40,7 @@ def test_a_copy_whose_times_were_moved_smoothly_is_found(runs: Path, after_colon
 
 
 @pytest.mark.parametrize(("inherited", "is_found"), [(-1, True), (4, False)])
+@pytest.mark.slow
 def test_batches_of_the_metadata_log_are_those_of_one_run(runs: Path, inherited: int, *, is_found: bool) -> None:
     """Their checksums are; but for batches that several runs began with."""
     batches = [[offset, offset, 1, 7000 + offset, None] for offset in range(5)]

@@ -121,6 +121,7 @@ CHEATS: dict[str, tuple[Cheat, str]] = {
 
 
 @pytest.mark.parametrize("cheat", CHEATS)
+@pytest.mark.slow
 def test_a_change_of_what_decides_is_found(runs: Path, cheat: str) -> None:
     """The forger rewrites everything else, and what lies elsewhere disagrees."""
     change, named = CHEATS[cheat]
@@ -131,6 +132,7 @@ def test_a_change_of_what_decides_is_found(runs: Path, cheat: str) -> None:
     assert named in found(runs)
 
 
+@pytest.mark.slow
 def test_an_honest_vendor_has_no_findings(runs: Path) -> None:
     """Sealing honest runs anew changes nothing."""
     for each in folders(runs):
@@ -156,6 +158,7 @@ def header_start(header: RunHeader) -> datetime:
 
 
 @pytest.mark.parametrize("names_it", [False, True])
+@pytest.mark.slow
 def test_an_old_run_answers_no_challenge(runs: Path, *, names_it: bool) -> None:
     """Its events draw by the old seed; if they say the new one, its records are not where that seed leads them."""
     run = answer_of_an_old_run(runs)
@@ -189,6 +192,7 @@ def claims_of_red(runs: Path) -> Claims:
     return certified(runs, runs.parent / "x.kmcert").predicate.claims
 
 
+@pytest.mark.slow
 def test_a_red_run_does_not_vanish_by_a_copied_file(runs: Path) -> None:
     """Its metrics are those of a green run: it does not count, is a finding, and what it violates stands."""
     one, two, _ = folders(runs)
@@ -204,6 +208,7 @@ def test_a_red_run_does_not_vanish_by_a_copied_file(runs: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["acme", "acme-first-try"])
+@pytest.mark.slow
 def test_software_is_its_digest_and_not_its_folder(runs: Path, name: str) -> None:
     """A red run of the same jars from another folder counts, and is named."""
     shutil.rmtree(runs)
@@ -237,6 +242,7 @@ def test_a_run_of_the_same_jars_that_is_left_out_is_missed(runs: Path) -> None:
     assert any("1 noted runs are left out" in each for each in claims.missing)
 
 
+@pytest.mark.slow
 def test_what_json_is_there_is_that_of_the_text(runs: Path) -> None:
     """A red run is named in the sentences of the certificate."""
     one, *_ = folders(runs)

@@ -57,6 +57,7 @@ def test_a_certificate_is_filed_by_vendor_version_and_document(register: Path, c
     ]
 
 
+@pytest.mark.slow
 def test_evidence_is_found_by_its_digest_and_judged_again(register: Path, certificate: Path) -> None:
     """Whatever it is called; another of that size is not taken for it."""
     folder = certificate.parent / "evidence" / "deep"

@@ -38,6 +38,7 @@ def test_what_it_states(certificate: Path) -> None:
         (["CONFORMS", "CONFORMS", "CONFORMS"], True, False, "passedTests"),
     ],
 )
+@pytest.mark.slow
 def test_a_test_passed_if_each_counted_run_conforms(
     out: Path, outcomes: list[str], *, counts: bool, is_red: bool, listed: str
 ) -> None:

@@ -76,6 +76,7 @@ SIGNED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 
 
 @pytest.mark.parametrize("cheat", SIGNED)
+@pytest.mark.slow
 def test_a_statement_that_does_not_follow_from_its_evidence_is_found(certificate: Path, cheat: str) -> None:
     """Although its signature is right."""
     change, named = SIGNED[cheat]
@@ -103,6 +104,7 @@ def test_another_signer_is_found(certificate: Path) -> None:
         verified(certificate)
 
 
+@pytest.mark.slow
 def test_another_evidence_is_found(certificate: Path) -> None:
     """+20: that of another certificate of the same vendor."""
     other = certificate.with_name("y.kmcert")
@@ -132,6 +134,7 @@ def test_another_spelling_is_found(certificate: Path, respell: Callable[[bytes],
 
 
 @pytest.mark.parametrize("of", ["payload", "signature"])
+@pytest.mark.slow
 def test_a_signature_is_of_its_contents(certificate: Path, of: str) -> None:
     """Another product in a well written payload, and the signature of another certificate by the same key."""
     other = certificate.with_name("y.kmcert")

@@ -60,6 +60,7 @@ def as_of_old(lines: list[Line]) -> list[Line]:
 
 
 @pytest.mark.parametrize("edit", [all_conform, one_more, as_of_old])
+@pytest.mark.slow
 def test_what_a_verdict_says_of_requirements_is_judged_again(
     out: Path, edit: Callable[[list[Line]], list[Line]]
 ) -> None:
@@ -71,6 +72,7 @@ def test_what_a_verdict_says_of_requirements_is_judged_again(
         certified(runs_of(out), out)
 
 
+@pytest.mark.slow
 def test_a_copy_that_is_spelled_otherwise_is_found(out: Path) -> None:
     """A blank at the end of each line, and other compression: no digest is that of the run it was copied from."""
     one, two, _ = folders(out)
@@ -97,6 +99,7 @@ def test_a_line_that_is_appended_to_sessions_is_found(out: Path) -> None:
         certified(runs_of(out), out)
 
 
+@pytest.mark.slow
 def test_interrupted_runs_are_in_the_conclusion(out: Path) -> None:
     """A vendor who ends a run that goes wrong before its end has no red one."""
     run = make_run(runs_of(out), header_of(4))
@@ -163,6 +166,7 @@ def test_a_time_of_issue_that_cannot_be_is_found(certificate: Path, at: str, nam
     assert named in str(refuted.value)
 
 
+@pytest.mark.slow
 def test_a_time_of_issue_in_the_future_is_open(certificate: Path) -> None:
     """One of the two clocks is wrong, and the evidence does not show which."""
     sign_anew(certificate, issued((datetime.now(UTC) + timedelta(days=7)).isoformat()))
@@ -246,6 +250,7 @@ def test_values_that_no_recorder_writes_are_no_defect_of_ours(
         certified(runs_of(out), out)
 
 
+@pytest.mark.slow
 def test_sizes_of_a_machine_may_be_anything(out: Path) -> None:
     """The sizes are shown, and nothing follows from them."""
     for folder in folders(out):

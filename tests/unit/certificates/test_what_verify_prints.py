@@ -43,6 +43,7 @@ def test_a_nonce_of_the_vendors_assures_no_reader(
     assert "assurance: challenged\n" in printed
 
 
+@pytest.mark.slow
 def test_words_of_a_vendor_are_words(
     certificate: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

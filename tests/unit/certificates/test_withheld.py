@@ -62,6 +62,7 @@ def test_runs_on_a_cluster_that_stands_alone_make_no_certificate(out: Path) -> N
         certified(runs, out)
 
 
+@pytest.mark.slow
 def test_a_run_on_a_cluster_that_stands_is_named_beside_those_of_the_software(runs: Path, out: Path) -> None:
     """It may run anything that calls itself so: red, it neither counts nor is it left out, and a reader sees it."""
     made = make_run(runs, attached(4))
@@ -79,6 +80,7 @@ def test_a_run_on_a_cluster_that_stands_is_named_beside_those_of_the_software(ru
     assert predicate.claims.artifact.sha256 == DIGEST
 
 
+@pytest.mark.slow
 def test_a_red_run_does_not_vanish_as_one_on_a_cluster_that_stands(runs: Path, out: Path) -> None:
     """Its nodes were started from jars that the harness had."""
     made = make_run(runs, attached(4))

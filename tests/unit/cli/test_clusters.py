@@ -40,6 +40,7 @@ def kept(logs: Path) -> Iterator[int]:
         os.kill(supervisor, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_kept_cluster_is_listed_read_and_ended(
     kept: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_kept_cluster_is_listed_read_and_ended(
     assert "no cluster stands here" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_logs_says_which_nodes_there_are(
     kept: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -68,6 +70,7 @@ def test_logs_says_which_nodes_there_are(
     assert "never started" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_cluster_in_use_is_ended_only_by_name(
     logs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -220,6 +220,7 @@ def test_coverage_ends_as_the_worst_that_runs_say(
     assert invoke("requirements", "--coverage", str(tmp_path)) == status
 
 
+@pytest.mark.slow
 def test_coverage_says_how_much_was_asked(invoke: Invoke, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same count as on top of a report; long ids stay in one piece."""
     write_manifest(faulty_run(tmp_path).end(3, conforms("all").by("a").speaking_for("K866-TEST-happy-path")))
@@ -253,6 +254,7 @@ def test_an_error_that_nobody_reads_keeps_its_status(closed: str) -> None:
     assert subprocess.run(["bash", "-c", command], capture_output=True, check=False).returncode == 2
 
 
+@pytest.mark.slow
 def test_a_command_works_without_standard_output() -> None:
     """As a job that was started with it closed."""
     command = f"{sys.executable} -m pytest_kmigrate.cli requirements >&-"

@@ -42,6 +42,7 @@ def _analyze(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return int(ended.value.code or 0)
 
 
+@pytest.mark.slow
 def test_both_versions_are_compared(
     asked: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,6 +72,7 @@ def test_what_failed_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert "suites" not in said
 
 
+@pytest.mark.slow
 def test_nothing_is_compared_unless_asked(
     asked: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,6 +84,7 @@ def test_nothing_is_compared_unless_asked(
 
 
 @pytest.mark.usefixtures("asked")
+@pytest.mark.slow
 def test_the_terminal_tells_the_worst_tests_and_how_many_more(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,6 +25,7 @@ def _answer(variables: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("shell", ASKED)
+@pytest.mark.slow
 def test_a_shell_completes_a_command(shell: str) -> None:
     """The one command that begins so."""
     answer = _answer(ASKED[shell])

@@ -72,6 +72,7 @@ def test_a_good_machine(programs: set[str]) -> None:
     assert found("toxiproxy").ok
 
 
+@pytest.mark.slow
 def test_lacks_have_cures(programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with nothing: every lack is seen, and each comes with a command; docker and a JDK are no lack."""
     programs.clear()

@@ -118,6 +118,7 @@ def test_attach(verdicts: list[Verdict], status: int, strict: int) -> None:
 
 
 @each_run
+@pytest.mark.slow
 def test_coverage(verdicts: list[Verdict], status: int, strict: int, invoke: Invoke, tmp_path: Path) -> None:
     """Each row has a word of its own, so what another row leaves open counts; one that no run judged, for auditors."""
     write_manifest(faulty_run(tmp_path / "one").end(3, *(verdicts or [replace(GREEN, about=())])))

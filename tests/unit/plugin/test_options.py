@@ -103,6 +103,7 @@ def test_a_secret_in_a_command_that_is_none_is_not_repeated(pytester: pytest.Pyt
         ),
     ],
 )
+@pytest.mark.slow
 def test_rules_that_are_none_are_told(pytester: pytest.Pytester, content: bytes, wrong: str) -> None:
     """Before a cluster is started for them."""
     pytester.path.joinpath("rules.btm").write_bytes(content)

@@ -30,6 +30,7 @@ def judged(pytester: pytest.Pytester, plant: Plant) -> Judged:
     return run
 
 
+@pytest.mark.slow
 def test_the_plugin_costs_no_heavy_import() -> None:
     """A plugin is loaded at every start, also where Kafka is not tested."""
     code = f"import sys, pytest_kmigrate.plugin; print([name for name in {HEAVY!r} if name in sys.modules])"
@@ -195,6 +196,7 @@ def test_a_test_that_never_verifies_does_not_pass(
 
 
 @pytest.mark.parametrize(("ended_by", "read_back"), [("KeyboardInterrupt", False), ("ZeroDivisionError", True)])
+@pytest.mark.slow
 def test_who_interrupts_need_not_wait_for_a_final_read(
     pytester: pytest.Pytester, plant: Plant, ended_by: str, read_back: bool
 ) -> None:

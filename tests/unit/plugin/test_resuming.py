@@ -103,6 +103,7 @@ def test_a_test_that_passed_is_skipped_with_its_folder(pytester: pytest.Pytester
 
 
 @pytest.mark.parametrize("body", ["verify()", "kmigrate_run; assert False", "verify(); assert False"])
+@pytest.mark.slow
 def test_a_test_that_failed_is_run_again(pytester: pytest.Pytester, resumed: Runs, body: str) -> None:
     """Whether its run was judged so, or the test itself failed, before or after a verdict that conforms."""
     pytester.makepyfile(f"def test_it(kmigrate_run, verify):\n    {body}\n")
@@ -112,6 +113,7 @@ def test_a_test_that_failed_is_run_again(pytester: pytest.Pytester, resumed: Run
     assert folders(pytester) == 2
 
 
+@pytest.mark.slow
 def test_a_run_that_could_not_be_judged_is_run_again(pytester: pytest.Pytester, resumed: Runs) -> None:
     """The test's own failure stays the only one, and its folder is no complete run."""
     pytester.makepyfile("def test_it(kmigrate_run):\n    assert False\n")
@@ -140,6 +142,7 @@ def test_a_known_bug_is_expected_by_the_run_that_met_it(pytester: pytest.Pyteste
     assert folders(pytester) == 1
 
 
+@pytest.mark.slow
 def test_a_bug_that_shows_each_time_is_expected_by_the_run_that_met_it(
     pytester: pytest.Pytester, resumed: Runs
 ) -> None:
@@ -152,6 +155,7 @@ def test_a_bug_that_shows_each_time_is_expected_by_the_run_that_met_it(
     assert folders(pytester) == 2
 
 
+@pytest.mark.slow
 def test_a_test_or_a_helper_that_changed_is_run_again(pytester: pytest.Pytester, resumed: Runs) -> None:
     """Of all files that may change what it does; another test of another file does not."""
     pytester.makepyfile(TEST)

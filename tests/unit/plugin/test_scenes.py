@@ -69,6 +69,7 @@ def runs(pytester: pytest.Pytester) -> list[Path]:
     return sorted(pytester.path.glob("reports/runs/*/"), key=lambda folder: folder.name.partition("-")[2])
 
 
+@pytest.mark.slow
 def test_tests_of_a_scene_share_one_cluster_and_have_a_folder_each(
     pytester: pytest.Pytester, scene: Scene, provider: CountingProvider
 ) -> None:
@@ -91,6 +92,7 @@ def test_tests_of_a_scene_share_one_cluster_and_have_a_folder_each(
     assert all((folder / "manifest.json").exists() for folder in runs(pytester))
 
 
+@pytest.mark.slow
 def test_a_run_is_judged_with_its_logs(pytester: pytest.Pytester, scene: Scene, provider: CountingProvider) -> None:
     """Known bugs are recognized by what nodes logged, of which each run of a scene has its own part."""
     tests = """
@@ -131,6 +133,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.slow
 def test_a_cluster_that_is_not_as_it_was_found_is_not_used_again(
     scene: Scene,
     provider: CountingProvider,
@@ -177,6 +180,7 @@ def test_what_happens_between_two_tests_counts_too(
         ("pass", {"passed": 3}, 1),
     ],
 )
+@pytest.mark.slow
 def test_a_test_that_did_not_pass_gives_the_next_one_a_new_cluster(
     scene: Scene, provider: CountingProvider, first: str, outcomes: dict[str, int], clusters: int
 ) -> None:
@@ -185,6 +189,7 @@ def test_a_test_that_did_not_pass_gives_the_next_one_a_new_cluster(
     assert len(provider.made) == clusters
 
 
+@pytest.mark.slow
 def test_a_test_may_say_that_it_spoils_the_cluster(scene: Scene, provider: CountingProvider) -> None:
     """Those after it share another one."""
     tests = module_of("pass", "pass", "pass", "pass").replace("def test_2", "@pytest.mark.spoils\ndef test_2")
@@ -192,6 +197,7 @@ def test_a_test_may_say_that_it_spoils_the_cluster(scene: Scene, provider: Count
     assert len(provider.made) == 2
 
 
+@pytest.mark.slow
 def test_tests_of_another_topology_share_no_cluster(scene: Scene, provider: CountingProvider) -> None:
     """Nor do those that begin in another state; each group has one."""
     small = '@pytest.mark.topology("zk1-broker3-controller1")\n'
@@ -205,6 +211,7 @@ def test_tests_of_another_topology_share_no_cluster(scene: Scene, provider: Coun
     ]
 
 
+@pytest.mark.slow
 def test_a_class_is_a_scene_of_its_own(scene: Scene, provider: CountingProvider) -> None:
     """Tests outside have clusters of their own."""
     tests = """
@@ -229,6 +236,7 @@ def test_after(kmigrate_run, verify): verify()
         (["--kmigrate-keep"], {"passed": 3, "failed": 1}, 2),
     ],
 )
+@pytest.mark.slow
 def test_options_of_pytest_mean_what_they_mean(
     scene: Scene, provider: CountingProvider, options: list[str], outcomes: dict[str, int], clusters: int
 ) -> None:

@@ -40,6 +40,7 @@ def test_a_path_after_a_space_is_no_path_of_a_test(
     assert len([line for line in result.outlines if line.startswith("rootdir: ")]) == 1
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_fails_all_the_same(
     pytester: pytest.Pytester, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

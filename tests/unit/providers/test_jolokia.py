@@ -162,6 +162,7 @@ def test_a_restarted_node_is_read_again(client: JolokiaClient, agent: Agent) -> 
     assert agent.connections == 2
 
 
+@pytest.mark.slow
 def test_no_socket_is_left_behind(agent: Agent) -> None:
     """Threads that sampled have ended; a suite that runs with ``-W error`` would fail for each socket left open."""
     client, late = JolokiaClient(), JolokiaClient()

@@ -142,6 +142,7 @@ def test_a_process_that_got_the_number_of_a_dead_supervisor_is_no_cluster(state:
     assert standing() == []
 
 
+@pytest.mark.slow
 def test_a_kept_cluster_stands_until_it_is_ended(tmp_path: Path, ending: ExitStack) -> None:
     """Its starter has ended, so it is unattended; ``end`` leaves no process, disk or description."""
     logs = log_folders() / "small"
@@ -161,6 +162,7 @@ def test_a_kept_cluster_stands_until_it_is_ended(tmp_path: Path, ending: ExitSta
     assert not logs.exists()
 
 
+@pytest.mark.slow
 def test_a_state_folder_behind_a_link_is_the_same_folder(
     state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: ExitStack
 ) -> None:
@@ -179,6 +181,7 @@ def test_a_state_folder_behind_a_link_is_the_same_folder(
     assert not logs.exists()
 
 
+@pytest.mark.slow
 def test_the_logs_in_a_run_folder_outlive_the_cluster(tmp_path: Path, ending: ExitStack) -> None:
     """What a test recorded is evidence: only logs that ``up`` put into the state folder are removed."""
     logs = tmp_path / "run" / "logs"
@@ -187,6 +190,7 @@ def test_the_logs_in_a_run_folder_outlive_the_cluster(tmp_path: Path, ending: Ex
     assert (logs / "broker-0" / "server.log").exists()
 
 
+@pytest.mark.slow
 def test_a_cluster_in_use_names_who_uses_it(tmp_path: Path, ending: ExitStack) -> None:
     """While its starter runs it is attended; when that is killed, nothing of it stands or is left."""
     process, _, _, node = keeper(tmp_path / "logs")
@@ -199,6 +203,7 @@ def test_a_cluster_in_use_names_who_uses_it(tmp_path: Path, ending: ExitStack) -
     assert [path for path in state_dir().iterdir() if path.is_dir()] == []
 
 
+@pytest.mark.slow
 def test_a_supervisor_that_stands_still_is_killed(tmp_path: Path, ending: ExitStack) -> None:
     """A stopped supervisor obeys no SIGTERM; its cluster ends all the same."""
     kept(ending, tmp_path / "logs")

@@ -242,6 +242,7 @@ def test_a_failing_callback_does_not_deafen_us(
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.slow
 def test_whatever_ends_the_owner_leaves_no_child(tmp_path: Path, number: signal.Signals) -> None:
     """By kill -9 of the process that owns the supervisor: supervisor, children and folder go, the lock is free."""
     with subprocess.Popen(
@@ -260,6 +261,7 @@ def test_whatever_ends_the_owner_leaves_no_child(tmp_path: Path, number: signal.
     assert not (tmp_path / "scratch").exists()
 
 
+@pytest.mark.slow
 def test_a_kept_cluster_outlives_its_owner_until_the_supervisor_is_ended(tmp_path: Path) -> None:
     """``keep`` is the one way to leave something behind; it holds no stream of its owner. SIGTERM ends that too."""
     keeping = OWNER.replace("print(supervision", "supervision.keep(); print(supervision")

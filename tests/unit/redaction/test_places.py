@@ -181,6 +181,7 @@ def test_no_form_is_in_any_place(tmp_path: Path) -> None:
     assert {"run.json", "sessions.jsonl", "verdicts.jsonl", "timeline.html", "server.log", "manifest.json"} <= files
 
 
+@pytest.mark.slow
 def test_without_redaction_each_place_would_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted defect: the same run in which nothing is recognized has each form in each place."""
     for room in ("redaction", "redaction.known"):

@@ -240,6 +240,7 @@ def test_the_published_page_has_a_row_for_every_mutant(profile: str) -> None:
         ("observed", "(", "observed: expected a regular expression"),
     ],
 )
+@pytest.mark.slow
 def test_a_wrong_mutant_is_an_error(
     key: str, value: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

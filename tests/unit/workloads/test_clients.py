@@ -103,6 +103,7 @@ def test_a_final_read_that_cannot_reach_the_end_fails_and_leaves_no_row(clients:
     assert len(read_operations(Path(clients.settings.operations_folder)).of(OperationKind.FINAL_READ)) == 0
 
 
+@pytest.mark.slow
 def test_an_unknown_command_is_told(clients: RunningClients) -> None:
     """A misspelt command is not ignored."""
     clients.await_ready()

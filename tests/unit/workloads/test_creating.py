@@ -9,6 +9,7 @@ from pytest_kmigrate.workloads.metadata import creating as module
 from pytest_kmigrate.workloads.metadata.creating import creating
 
 
+@pytest.mark.slow
 def test_creations_go_on_as_long_as_the_block_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Through each broker, under names of its own; a missing answer is one, and so is a broker that is not reached."""
     errors = {"127.0.0.1:1": AwaitTimeoutError("an answer", 1, None), "127.0.0.1:2": ClusterError("not there")}

@@ -56,6 +56,7 @@ def test_large_blocks_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
     assert log_fisher(counts) == pytest.approx(at_once, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_many_comparisons_are_corrected_for() -> None:
     """The q-values are those of Benjamini and Hochberg."""
     p_values = np.random.default_rng(1).random(100) ** 3

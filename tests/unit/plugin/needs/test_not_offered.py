@@ -21,6 +21,7 @@ def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(room, "provider_of", lambda *_: FakeProvider())
 
 
+@pytest.mark.slow
 def test_a_test_that_comes_to_what_it_needs_is_skipped_and_not_applicable(pytester: pytest.Pytester) -> None:
     """The capability is named in the reason; the run's folder says the same, and how the test ended."""
     pytester.makepyfile("def test_it(kmigrate_run):\n    kmigrate_run.traffic.start()\n    raise ZeroDivisionError\n")

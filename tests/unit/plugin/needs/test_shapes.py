@@ -88,6 +88,7 @@ def test_a_marker_that_holds_something_else_is_wrong_use(pytester: pytest.Pytest
     result.stderr.fnmatch_lines(["ERROR: *marker topology: expected one text, got *: write * (beside it or alone: *)"])
 
 
+@pytest.mark.slow
 def test_a_test_of_a_suite_that_counts_on_three_brokers_says_so() -> None:
     """On a cluster of five its expectation would be wrong, and Kafka would be blamed."""
     silent = [f"{file.name}: {test}" for file in sorted(SUITES.glob("*/test_*.py")) for test in _silent_in(file)]

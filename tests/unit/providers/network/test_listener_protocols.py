@@ -85,6 +85,7 @@ def test_a_node_is_a_superuser_under_every_name_it_comes_by(security: Security, 
     assert {made["super.users"] for made in nodes(replace(security, authorizer=True))} == {superusers}
 
 
+@pytest.mark.slow
 def test_files_are_made_where_they_are_needed(tmp_path: Path) -> None:
     """Certificates where a listener speaks TLS; the first credential where brokers or clients log in by SCRAM."""
     for number, security in enumerate(EVERY_SECURITY):

@@ -357,6 +357,7 @@ def test_code_of_another_document_is_not_mutated(sample: Sample, monkeypatch: py
         assert [each.class_name for each in sample.mutants] == expected
 
 
+@pytest.mark.slow
 def test_a_night_that_is_interrupted_says_that_it_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.verdict import Kind, inconclusive
@@ -279,6 +281,7 @@ def test_every_style_that_is_drawn_is_defined(tmp_path: Path) -> None:
     assert [part for style in styles for part in style.split() if f".{part}" not in sheet] == []
 
 
+@pytest.mark.slow
 def test_no_spark_is_loaded_for_one_run() -> None:
     """A run that ends must not wait for Spark: its reports import none of it."""
     code = "import sys, pytest_kmigrate.reports.one_run.run_reports; print('pyspark' in sys.modules)"

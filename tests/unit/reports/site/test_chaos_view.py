@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from pytest_kmigrate.reports.pages.publication import files
 from pytest_kmigrate.reports.site.chaos import chaos, level_of_cell
 from pytest_kmigrate.reports.site.views import Site
@@ -64,6 +66,7 @@ def test_the_page_says_what_was_visited_and_what_n_runs_prove() -> None:
     assert len([row for row in summary["chaos_space"] if row["why_not"] is None]) > 400
 
 
+@pytest.mark.slow
 def test_a_night_that_misses_lines_needs_a_human() -> None:
     """And so does a new red of a schedule, which is in no table of tests."""
     run = {**TABLES["attempts"][0], "folder": "f", "outcome": "VIOLATES", "kind": "SAFETY", "known_bugs": []}

@@ -82,6 +82,7 @@ def site(summary: Summary) -> Parsed:
     return Parsed(page(summary))
 
 
+@pytest.mark.slow
 def test_the_html_is_well_formed(site: Parsed) -> None:
     """Every tag is closed, in order, and no address is given twice."""
     assert site.crossed == []
@@ -179,6 +180,7 @@ def test_a_change_point_is_marked_and_told(summary: Summary, site: Parsed) -> No
     )
 
 
+@pytest.mark.slow
 def test_a_requirement_tells_since_when_and_what_its_clean_runs_prove(tables: Tables, summary: Summary) -> None:
     """Its page names the test, run, version and commit a change began with; a bound only where nothing was violated."""
     site = Parsed(page(summary))

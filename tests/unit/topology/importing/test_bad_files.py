@@ -61,6 +61,7 @@ BROKER = "broker.id=1\nzookeeper.connect=z:2181\n"
         ("a.cfg", b"dataDir=/z\nclientPort=2181", "expected the file of a broker beside it, got none"),
     ],
 )
+@pytest.mark.slow
 def test_a_file_that_is_none(tmp_path: Path, name: str, text: bytes, problem: str) -> None:
     """Whatever stands in it."""
     file = tmp_path / name
