@@ -116,7 +116,9 @@ def test_clients_get_the_same_from_brokers_of_both_modes(
 @pytest.mark.known_bug("kmigrate-13")
 @pytest.mark.topology(brokers=3)
 @pytest.mark.starts_at("HYBRID")
-@pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-umr-on-change", "K866-RPC-stopreplica")
+@pytest.mark.requirement(
+    "K866-TEST-broker-failures", "K866-RPC-umr-on-change", "K866-RPC-stopreplica", "K866-RPC-full-state-on-takeover"
+)
 def test_broker_hears_of_a_deletion_that_it_missed(
     workload, migration, inject, created, admin_of, fenced, tellers, holders, expect, verify_clients
 ):
@@ -140,8 +142,18 @@ def test_broker_hears_of_a_deletion_that_it_missed(
     with inject(Kill(targets.active_controller())):  # the next one sends brokers all that exists, and that it is all
         migration.await_new_active_controller()
         workload.await_acked(500)
-    expect(TOLD, lambda: tellers("doomed"), equals=[], requirements=["K866-RPC-umr-on-change"])
-    expect(HELD, lambda: holders("doomed"), equals=[], requirements=["K866-RPC-stopreplica"])
+    expect(
+        TOLD,
+        lambda: tellers("doomed"),
+        equals=[],
+        requirements=["K866-RPC-umr-on-change", "K866-RPC-full-state-on-takeover"],
+    )
+    expect(
+        HELD,
+        lambda: holders("doomed"),
+        equals=[],
+        requirements=["K866-RPC-stopreplica", "K866-RPC-full-state-on-takeover"],
+    )
     verify_clients()
 
 

@@ -21,6 +21,11 @@ def leading(history: History) -> Iterator[tuple[Sample, int]]:
         yield each, since_ns
 
 
+def is_led(history: History, from_ns: int, to_ns: int) -> bool:
+    """Whether one controller was seen to lead all of that time."""
+    return any(since_ns <= from_ns and to_ns - UNSEEN_NS <= sample.at_ns for sample, since_ns in leading(history))
+
+
 def is_of_a_migration(history: History, sample: Sample) -> bool:
     """Whether the migration is enabled in the node of a sample, as far as its start was seen."""
     start = start_at(history, sample.node, sample.at_ns)

@@ -1,5 +1,7 @@
 """Check that brokers in ZooKeeper mode list every broker, also those in KRaft mode."""
 
+from collections.abc import Sequence
+
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import span
@@ -12,6 +14,7 @@ from pytest_kmigrate.documents.kip_866.checks.clients.answers import (
     has_answers,
     named,
 )
+from pytest_kmigrate.documents.kip_866.checks.leading import is_led
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
@@ -22,6 +25,8 @@ LISTS_NONE = "it lists none"
 _ROW = "K866-REG-learn-peers-umr"
 _LISTED_NS = 5_000_000_000
 """By then the controllers have informed every broker of one that is ready."""
+_SENT_NS = 90_000_000_000
+"""By then a controller that leads all the time has sent all brokers what there is, after any take-over."""
 
 
 @checker(_ROW, in_every_run=has_answers, anomaly="broker not listed to clients", needs=[Capability.REQUESTS])
@@ -29,6 +34,7 @@ def clients_are_told_of_every_broker(history: History) -> Verdict:
     """A broker in ZooKeeper mode lists each broker that started in dual write, from 5 s after it was ready.
 
     Judged where controllers, ZooKeeper and the network are undisturbed; two answers in a row have to lack the broker.
+    One that lists none at all for 90 s, not even itself, while one controller leads, was sent nothing and violates.
     """
     rows = ByRequirement(_ROW)
     lacking: dict[tuple[str, str], Answer] = {}
@@ -44,6 +50,7 @@ def clients_are_told_of_every_broker(history: History) -> Verdict:
             lacking[key] = former or each
             if former is not None:
                 _violate(history, rows, each, peer)
+    _judge_unsent(history, rows, all_answers)
     text = "brokers in ZooKeeper mode list every broker that started in dual write"
     return rows.verdict(text, "no broker in ZooKeeper mode answered after another one had started in dual write")
 
@@ -61,6 +68,26 @@ def _peers(answer: Answer, since_ns: int) -> list[BrokerAt]:
         and each.ready_ns is not None
         and answer.at_ns - each.ready_ns >= _LISTED_NS
     ]
+
+
+def _judge_unsent(history: History, rows: ByRequirement, all_answers: Sequence[Answer]) -> None:
+    """Whether a broker stays without any broker, as one that came with a checkpoint has nothing when it starts."""
+    first: dict[str, Answer] = {}
+    for each in all_answers:
+        node = each.content.node
+        if each.content.brokers or not each.is_calm or each.broker.mode != "zookeeper":
+            first.pop(node, None)
+            continue
+        since = first.setdefault(node, each)
+        if each.broker.started_ns > since.at_ns:
+            first[node] = each
+        elif each.at_ns - since.at_ns >= _SENT_NS and is_led(history, since.at_ns, each.at_ns):
+            awaited = (since.at_ns, each.at_ns)
+            observed = f"{LISTS_NONE}, for {span(each.at_ns - since.at_ns)}"
+            expected = f"{each} lists the brokers that there are"
+            violation = timed_violation(history, expected, observed, each.at_ns, EVIDENCE, awaited=awaited)
+            rows.violated(_ROW, violation, Kind.LIVENESS)
+            first[node] = each
 
 
 def _violate(history: History, rows: ByRequirement, answer: Answer, peer: BrokerAt) -> None:

@@ -1,11 +1,15 @@
 """Check that brokers in ZooKeeper mode list every broker."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import ClientMetadata, History, Sample
 from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import fault
+from tests.unit.checkers.histories import fault, sample
 from tests.unit.documents.kip_866.checks.clients.answering import OF_THREE, answer, answered, each_second
 from tests.unit.documents.kip_866.checks.nodes import broker, stopped
 
@@ -40,6 +44,36 @@ def test_a_broker_that_was_there_before_the_takeover_is_not_looked_for() -> None
     early = [*OF_THREE, stopped(8_000, "broker-1"), *broker(9_000, 1, ready_ms=500)]
     answers = each_second(lambda at: answer(at, brokers=(0, 2)), until_s=25)
     assert clients_are_told_of_every_broker.judge(answered(answers, early)).is_vacuous
+
+
+UNSENT = each_second(lambda at: answer(at, brokers=()), until_s=125)
+LED = [sample(at_ms, "controller-3000", ActiveControllerCount=1) for at_ms in range(9_000, 125_000, 500)]
+
+
+def led(answers: Iterable[ClientMetadata], *events: Event, samples: Sequence[Sample] = LED) -> History:
+    """A run of three brokers that were there before the take-over, in which one controller leads."""
+    return replace(answered(answers, [*OF_THREE, *events]), samples=samples)
+
+
+def test_a_broker_that_is_sent_nothing_violates() -> None:
+    """Violating: as on a cluster that came with a checkpoint, whose controller never comes to send what there is."""
+    verdict = clients_are_told_of_every_broker.judge(led(UNSENT))
+    assert verdict.outcome is Outcome.VIOLATES
+    assert verdict.violations[0].expected == "broker-0 in ZooKeeper mode lists the brokers that there are"
+    assert verdict.violations[0].observed.startswith("it lists none, for 90.0 s")
+
+
+def test_a_broker_that_lists_none_for_a_while_is_not_judged() -> None:
+    """Vacuous: it was sent something in time, was started again, no controller led as long, or a link was cut."""
+    late = [*UNSENT[:80], answer(92), *UNSENT[81:]]
+    again = [stopped(60_000, "broker-0"), *broker(61_000, 0, ready_ms=500)]
+    for run in (
+        led(late),
+        led(UNSENT, *again),
+        led(UNSENT, samples=LED[:100]),
+        led(UNSENT, *fault(60_000, "cut(a->b)", effect="cut")),
+    ):
+        assert clients_are_told_of_every_broker.judge(run).is_vacuous
 
 
 @pytest.mark.parametrize(
