@@ -17,13 +17,14 @@ _Request = Recorded[ControlRequestReceived]
 
 _TRUE, _FALSE = "K866-RPC-isKRaft-true", "K866-RPC-isKRaft-false-from-zk"
 _FULL = "K866-RPC-full-state-on-takeover"
+_REPLICAS = "LeaderAndIsr"
 _VERSIONS: Mapping[str, tuple[str, int]] = {
-    "LeaderAndIsr": ("K866-RPC-LeaderAndIsr-v7", 7),
+    _REPLICAS: ("K866-RPC-LeaderAndIsr-v7", 7),
     "StopReplica": ("K866-RPC-StopReplica-v4", 4),
     "UpdateMetadata": ("K866-RPC-UpdateMetadata-v8", 8),
 }
 """By request: the requirement that it gains the flag, and the version that has it."""
-_FULL_STATE: Mapping[str, str] = {"UpdateMetadata": "every topic", "LeaderAndIsr": "every partition of its"}
+_FULL_STATE: Mapping[str, str] = {"UpdateMetadata": "every topic", _REPLICAS: "every partition of its"}
 """By request, what the first one of a controller that takes over holds."""
 _UPDATED, _STOPPED = "K866-RPC-umr-on-change", "K866-RPC-stopreplica"
 _ROWS = (_TRUE, _FALSE, _FULL, _UPDATED, _STOPPED, *(row for row, _ in _VERSIONS.values()))
@@ -41,7 +42,8 @@ def control_requests_are_right(history: History) -> Verdict:
     The first UpdateMetadata of each KRaft controller that the stub receives holds every topic it was sent before, and
     the first LeaderAndIsr every partition of which it was to have a replica. In an UpdateMetadata those replicas are
     offline whose broker is not among the live ones. A StopReplica that deletes has the partition's leader epoch, or -2
-    if the topic is deleted (KIP-570).
+    if the topic is deleted (KIP-570). A LeaderAndIsr says whether it holds all replicas, as a broker deletes others,
+    if any request of that controller says so (from 3.6.1).
     Tagged fields are not judged: a flexible version may gain some at any time (KIP-482).
     """
     rows = ByRequirement(*_ROWS)
@@ -54,7 +56,11 @@ def control_requests_are_right(history: History) -> Verdict:
             _judge_layout(history, rows, event)
             _judge_offline(history, rows, event)
             _judge_deleted(history, rows, event)
-    for before, after in pairwise(_by_controller(received)):
+    groups = _by_controller(received)
+    for of_one in groups:
+        if of_one[0].what.controller_id in controllers:
+            _judge_types(history, rows, of_one)
+    for before, after in pairwise(groups):
         if after[0].what.controller_id in controllers:
             _judge_takeover(history, rows, before, after)
     text = f"{counted(len(received), 'control request')} received, each as documented"
@@ -115,6 +121,16 @@ def _by_controller(received: Sequence[_Request]) -> list[list[_Request]]:
             groups.append([])
         groups[-1].append(event)
     return groups
+
+
+def _judge_types(history: History, rows: ByRequirement, of_one: Sequence[_Request]) -> None:
+    """Whether each LeaderAndIsr of a controller says what it holds; nothing if none of its requests does."""
+    if all(each.what.is_full is None for each in of_one):
+        return
+    for each in of_one:
+        if each.what.request == _REPLICAS and each.what.is_full is None:
+            expected = f"the {_REPLICAS} says whether it holds all replicas or what changed"
+            rows.violated(_FULL, _violation(history, each, expected, "it says neither, and other requests do"))
 
 
 def _judge_takeover(

@@ -83,6 +83,18 @@ def test_replicas_are_given_anew_by_the_first_request_alone() -> None:
         assert control_requests_are_right.judge(run(*events)).outcome is Outcome.CONFORMS
 
 
+def test_replicas_come_with_what_they_are() -> None:
+    """Violating: brokers delete what a complete request lacks. Releases before 3.6.1 have no such word at all."""
+    for is_full, outcome in ((None, Outcome.VIOLATES), (False, Outcome.CONFORMS), (True, Outcome.CONFORMS)):
+        replicas = sent("LeaderAndIsr", topics={"a": 2}, is_full=is_full)
+        verdict = control_requests_are_right.judge(run(*WAY, replicas, sent(topics={"a": 2}, is_full=False)))
+        assert verdict.outcome is outcome
+        assert looked_at(verdict)["RPC-full-state-on-takeover"] == outcome.name
+    assert (
+        control_requests_are_right.judge(run(*WAY, sent("LeaderAndIsr", topics={"a": 2}))).outcome is Outcome.CONFORMS
+    )
+
+
 def test_a_tagged_field_more_is_as_documented() -> None:
     """KIP-482: flexible versions may gain tagged fields, and a receiver skips those that it does not know."""
     verdict = control_requests_are_right.judge(
