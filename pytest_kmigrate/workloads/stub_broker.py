@@ -54,6 +54,8 @@ class StubBroker(FrameServer):
         self.name = f"stub-{broker_id}"
         self.last_update: ControlRequest | None = None
         """The last UpdateMetadata that it received: who is alive, as the controllers have it."""
+        self.deleted: set[str] = set()
+        """Topics whose replicas a StopReplica had it delete."""
         self._recorder = recorder
         self._controllers = controllers
         self._ended = threading.Event()
@@ -148,7 +150,9 @@ class StubBroker(FrameServer):
             raise ClusterError(f"{self.name}: expected a control request, got one of API {request.api}")
         if request.api == UPDATE_METADATA:
             self.last_update = request
-        self._recorder.record(_as_event(request), self.name)
+        event = _as_event(request)
+        self.deleted |= {*event.deleted}
+        self._recorder.record(event, self.name)
         return answer_to(request)
 
 

@@ -22,6 +22,7 @@ REGISTERS = pytest.mark.since("3.6.0")
     "K866-RPC-StopReplica-v4",
     "K866-RPC-UpdateMetadata-v8",
     "K866-RPC-full-state-on-takeover",
+    "K866-RPC-stopreplica",
 )
 def test_controllers_wait_for_a_live_broker_and_then_control_it(
     workload, migration, zookeeper, stub, identity, created, admin_of, expect, verify_clients
@@ -56,6 +57,13 @@ def test_controllers_wait_for_a_live_broker_and_then_control_it(
     migration.advance_to(Phase.HYBRID)
     created("everywhere", partitions=1, replication=4)
     raw_admin.delete_topics_at(admin_of("broker-0"), ["everywhere"])
+    expect(
+        "topics whose replicas broker 9 was asked to delete",
+        lambda: sorted(stub.deleted),
+        equals=["everywhere"],
+        within_s=20,
+        requirements=["K866-RPC-stopreplica"],
+    )
     workload.await_acked(1000)
     workload.await_consumed(500)
 

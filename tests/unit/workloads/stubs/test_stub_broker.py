@@ -112,6 +112,7 @@ def test_a_stub_records_and_accepts_what_it_is_sent() -> None:
         for frame in (UPDATE_METADATA, drafted(LEADER_AND_ISR), STOP_REPLICA):
             assert struct.pack(">i", len(asked(stub, frame))) + asked(stub, frame) == answer_to(decoded(frame))
         assert asked(stub, struct.pack(">hhih", 18, 0, 7, -1))[:6] == struct.pack(">ih", 7, 0)
+        assert stub.deleted == {"everywhere"}
     update, _, with_id, *_, stop = recorder.of(EventKind.CONTROL_REQUEST)
     assert (with_id.data["kraft_controller_id"], with_id.data["is_kraft"]) == (3000, None)
     assert "kraft_controller_id" not in update.data
