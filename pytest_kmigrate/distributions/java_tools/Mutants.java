@@ -8,14 +8,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.zip.ZipFile;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.LabelNode;
 import org.objectweb.asm.tree.LdcInsnNode;
@@ -33,13 +37,15 @@ import org.pitest.mutationtest.engine.gregor.config.Mutator;
 /**
  * The mutants that PIT makes of classes: "list JARS" lists them, "write JARS FOLDER" writes the class files of some.
  *
- * <p>Left out are those that return the constant that the method returns there anyway.
+ * <p>Left out are those that return the constant that the method returns there anyway, and those of private methods
+ * that nothing calls, as a compiler has copied them into their callers.
  *
  * <p>JARS: all jars of the distribution, as PIT looks for common superclasses. Classes to list are read from standard
  * input, one a line; so are mutants to write: class, place in the list of the class from 0, file, between TABs. Of each
  * written one a line says whether a JVM takes it: file, and "taken", or the error.
  */
 public final class Mutants {
+    private static final Set<String> IMPLICIT = Set.of("readObject", "writeObject", "readResolve", "writeReplace");
     private static final PrintStream OUT = new PrintStream(System.out, false, StandardCharsets.UTF_8);
 
     public static void main(String[] given) throws Exception {
@@ -49,7 +55,7 @@ public final class Mutants {
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             if (given[0].equals("list")) {
-                list(mutater, line, methodsOf(source.getBytes(line).orElseThrow()));
+                list(mutater, line, read(source.getBytes(line).orElseThrow()));
             } else {
                 write(mutater, line.split("\t"), jars, Path.of(given[2]));
             }
@@ -63,12 +69,17 @@ public final class Mutants {
         return !method.isSynthetic() || name.contains("lambda$") || name.contains("$anonfun$");
     }
 
-    private static void list(GregorMutater mutater, String name, Map<String, MethodNode> methods) {
+    private static void list(GregorMutater mutater, String name, ClassNode content) {
+        Map<String, MethodNode> methods = new HashMap<>();
+        content.methods.forEach(method -> methods.put(method.name + method.desc, method));
+        Set<String> called = calledIn(content);
         int number = -1;
         for (MutationDetails each : mutater.findMutations(ClassName.fromString(name))) {
             number++;
             String descriptor = each.getId().getLocation().getMethodDesc();
-            if (!returnsTheSame(each, methods.get(each.getMethod() + descriptor))) {
+            MethodNode method = methods.get(each.getMethod() + descriptor);
+            boolean isLeft = (method.access & Opcodes.ACC_PRIVATE) != 0 && !called.contains(method.name + method.desc);
+            if (!isLeft && !returnsTheSame(each, method)) {
                 OUT.println(String.join("\t", name, "" + number, each.getMethod(), descriptor,
                     "" + each.getLineNumber(), "" + place(each),
                     each.getMutator().substring(each.getMutator().lastIndexOf('.') + 1),
@@ -82,12 +93,33 @@ public final class Mutants {
         return mutant.getFirstIndex() - 1;
     }
 
-    private static Map<String, MethodNode> methodsOf(byte[] content) {
+    private static ClassNode read(byte[] content) {
         var read = new ClassNode();
         new ClassReader(content).accept(read, ClassReader.EXPAND_FRAMES);
-        Map<String, MethodNode> methods = new HashMap<>();
-        read.methods.forEach(method -> methods.put(method.name + method.desc, method));
-        return methods;
+        return read;
+    }
+
+    /** Methods of the class that its code calls or hands on; all of them if other classes may call private ones. */
+    private static Set<String> calledIn(ClassNode content) {
+        Set<String> called = new HashSet<>();
+        boolean isNested = content.nestHostClass != null || content.nestMembers != null;
+        for (MethodNode method : content.methods) {
+            if (isNested || method.name.startsWith("<") || IMPLICIT.contains(method.name)) {
+                called.add(method.name + method.desc);
+            }
+            for (AbstractInsnNode each : method.instructions) {
+                if (each instanceof MethodInsnNode && ((MethodInsnNode) each).owner.equals(content.name)) {
+                    called.add(((MethodInsnNode) each).name + ((MethodInsnNode) each).desc);
+                } else if (each instanceof InvokeDynamicInsnNode) {
+                    for (Object given : ((InvokeDynamicInsnNode) each).bsmArgs) {
+                        if (given instanceof Handle) {
+                            called.add(((Handle) given).getName() + ((Handle) given).getDesc());
+                        }
+                    }
+                }
+            }
+        }
+        return called;
     }
 
     /** Whether it replaces a constant by the same one. One that is reached by a jump, too, may replace others. */

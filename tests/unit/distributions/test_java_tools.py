@@ -97,14 +97,21 @@ class Constants {
     static int zero() { return 0; }
     static Object nothing() { return null; }
     static String text(boolean is) { return is ? "x" : ""; }
+    private static void left() { System.gc(); }
+    private static void called() { System.gc(); }
+    static Runnable handedOn() { called(); return Constants::given; }
+    private static void given() { System.gc(); }
 }
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("javac") is None, reason="there is no JDK here")
-def test_a_constant_that_is_returned_anyway_is_no_mutant(tmp_path: Path) -> None:
-    """Both values of a condition reach one return: to make it constant is a change."""
+def test_what_changes_nothing_is_no_mutant(tmp_path: Path) -> None:
+    """A constant that is returned anyway, and a private method that nothing calls.
+
+    Both values of a condition reach one return: to make it constant is a change.
+    """
     (tmp_path / "Constants.java").write_text(CONSTANTS)
     subprocess.run(["javac", "-d", str(tmp_path), str(tmp_path / "Constants.java")], check=True)
     with zipfile.ZipFile(tmp_path / "constants.jar", "w") as jar:
@@ -112,7 +119,10 @@ def test_a_constant_that_is_returned_anyway_is_no_mutant(tmp_path: Path) -> None
     build = SimpleNamespace(jars=(tmp_path / "constants.jar",), version="test", digest="constants-1")
     mutants = generated_mutants(cast("Distribution", build), ["org.acme.*"], print)
     returns = [(each.method.partition("(")[0], each.mutator) for each in mutants if "Return" in each.mutator]
+    calls = [each.method.partition("(")[0] for each in mutants if each.mutator == "VoidMethodCallMutator"]
+    assert sorted(calls) == ["called", "given", "handedOn"]
     assert sorted(returns) == [
+        ("handedOn", "NullReturnValsMutator"),
         ("isEither", "BooleanFalseReturnValsMutator"),
         ("isEither", "BooleanTrueReturnValsMutator"),
         ("isReady", "BooleanFalseReturnValsMutator"),
