@@ -21,9 +21,9 @@ Changes = list[Recorded[MetadataChanged]]
 def brokers_loaded_without(history: History, verdict: Verdict) -> bool:
     """Whether brokers in KRaft mode lack credentials that others have, and such are all that is wrong.
 
-    Each of them was started after another credential of the same mechanism was removed, and was not ready yet when the
-    one that it lacks was set last: it loaded both at once, and its log has this load. By their names the removed one
-    is the first that it came to.
+    Each of them was not ready yet when another credential of the same mechanism was removed and the one that it lacks
+    was set last: it loaded both at once, and its log has this load. By their names the removed one is the first that it
+    came to.
     """
     wrong = wrong_in(history, verdict)
     if wrong is None or not wrong.places:
@@ -37,28 +37,28 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
     if len(seen) != 1 or not isinstance(seen[0], Mapping):
         return False
     lacking = [broker for broker, iterations in seen[0].items() if iterations is None]
-    own, removals = changes_about(history, key)
+    own, _ = changes_about(history, key)
     if not lacking or not own or removes(own[-1]):
         return False
     others = {iterations for iterations in seen[0].values() if iterations is not None}
     has_last = others == {own[-1].what.wanted.get("iterations")}
-    return has_last and all(_loaded_without(history, broker, own[-1], removals) for broker in lacking)
+    return has_last and all(_loaded_without(history, broker, own[-1]) for broker in lacking)
 
 
-def _loaded_without(history: History, broker: str, last: Recorded[MetadataChanged], removals: Changes) -> bool:
-    """Whether a broker was started last in KRaft mode after a removal, and became ready only after ``last``.
+def _loaded_without(history: History, broker: str, last: Recorded[MetadataChanged]) -> bool:
+    """Whether a broker was started last in KRaft mode, became ready only after ``last``, and loaded a removal with it.
 
-    What was changed last is a change of this run, or of the checkpoint that it began from and recorded first.
+    What was changed last is a change of this run, or of the checkpoint that it began from and recorded first. What was
+    acknowledged while the broker was coming up may be part of the load, as it loads all that is committed by then.
     """
     starts = [each for each in history.of(NodeStarted) if each.node == broker]
     is_loaded = _LOADED in log_of(history, broker)
     if not is_loaded or not starts or starts[-1].what.mode != BrokerMode.KRAFT.value:
         return False
     ready = [each for each in history.of(NodeReady) if each.node == broker and each.at_ns > starts[-1].at_ns]
-    was_removed = any(each.at_ns < starts[-1].at_ns for each in removals)
-    if not was_removed or not ready or not 0 < began_ns(last) < ready[0].at_ns:
+    if not ready or not 0 < began_ns(last) < ready[0].at_ns:
         return False
-    return drops_all(of_mechanism(history, last), starts[-1].at_ns, ready[0].at_ns)
+    return drops_all(of_mechanism(history, last), max(starts[-1].at_ns, last.at_ns), ready[0].at_ns)
 
 
 def drops_all(changes: Changes, certain_ns: int, until_ns: int) -> bool:

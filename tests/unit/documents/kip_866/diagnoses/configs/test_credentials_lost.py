@@ -101,7 +101,8 @@ def _broker(
     last = change(set_ms, "set-scram", KEY, wanted=WANTED)
     in_order = sorted([*before, *events, *begun, last], key=lambda each: each.at_ns)
     seen = {"iterations": {"broker-0": 4570, "broker-2": lacks}}
-    there = {each.data["subject"]: WANTED for each in events if each.data["change"] == "set-scram"}
+    last_of = {each.data["subject"]: each.data["change"] for each in in_order if "subject" in each.data}
+    there = {subject: WANTED for subject, change_ in last_of.items() if change_ == "set-scram" and subject != KEY}
     images = {
         "after-log": MetadataImage("metadata-log", known=FULL.known, scram={**there, KEY: WANTED}),
         "after-brokers": MetadataImage("admin", known=FULL.known, scram={**there, KEY: seen}),
@@ -125,6 +126,7 @@ def _of(user: str, at_ms: int, change_: str = "set-scram") -> Event:
         (3_000, [_of("changing-1-user-3", 2_000)], False),
         (3_000, [_of("changing-1-user-3", 3_500)], True),
         (3_000, [_of("changing-1-user-3", 1_050, "remove-scram")], True),
+        (3_500, [_of("changing-1-user-3", 1_050, "remove-scram"), _of("changing-1-user-3", 3_000)], False),
     ],
     ids=[
         "before the load ended",
@@ -134,6 +136,7 @@ def _of(user: str, at_ms: int, change_: str = "set-scram") -> Event:
         "beside one that comes first",
         "beside one that may be set later",
         "beside a removed one that comes first",
+        "beside one that was set again before it",
     ],
 )
 def test_a_broker_that_loads_its_log_loses_credentials_alike(
@@ -141,6 +144,14 @@ def test_a_broker_that_loads_its_log_loses_credentials_alike(
 ) -> None:
     """Whichever was changed first: one that was removed is the first that the load comes to."""
     run = _broker(*events, set_ms=set_ms)
+    bugs = ("KAFKA-20774",) if is_named else ()
+    assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
+
+
+@pytest.mark.parametrize(("removed_ms", "is_named"), [(3_500, True), (4_500, False)], ids=["coming up", "ready"])
+def test_what_is_removed_while_a_broker_comes_up_is_part_of_its_load(removed_ms: int, *, is_named: bool) -> None:
+    """It loads what is committed by then; what is removed later comes by itself."""
+    run = _broker(_of("carol", 2_000), _of("carol", removed_ms, "remove-scram"), removed=False, set_ms=500)
     bugs = ("KAFKA-20774",) if is_named else ()
     assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
 
