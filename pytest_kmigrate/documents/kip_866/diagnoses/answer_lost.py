@@ -26,7 +26,7 @@ from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, u
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -168,13 +168,24 @@ def _is_unserved_at(history: History, at_ns: int | None) -> bool:
 
 
 def _stands_still_at(history: History, at_ns: int | None) -> bool:
-    """Whether nothing was written from then until a turn of the run at which the writer was lost for good."""
+    """Whether nothing was written from then until a turn of the run at which the writer was lost for good.
+
+    The next one writes before it is seen to be the active one.
+    """
     if at_ns is None:
         return False
-    written_ns = min((e.at_ns for e in history.znodes if e.path == MIGRATION and e.at_ns >= at_ns), default=None)
+    places = [each for each in history.znodes if each.path == MIGRATION and each.data]
+    before = [each for each in places if each.at_ns < at_ns]
+    later = next((each for each in places if each.at_ns >= at_ns), None)
     turns_ns = [each.at_ns for each in history.events if each.kind in _TURNS and each.at_ns > at_ns]
-    still_ns = [turn for turn in (*turns_ns, history.end_ns) if written_ns is None or turn < written_ns]
+    still_ns = [turn for turn in (*turns_ns, history.end_ns) if later is None or turn < later.at_ns]
+    if later is not None and before and _writer(before[-1]) != _writer(later):
+        still_ns.append(later.at_ns)
     return any(_is_lost_at(history, turn) for turn in still_ns)
+
+
+def _writer(change: ZnodeChange) -> str:
+    return f"controller-{held_in(change).get('kraft_controller_id')}"
 
 
 def _is_lost_at(history: History, at_ns: int) -> bool:
@@ -182,7 +193,7 @@ def _is_lost_at(history: History, at_ns: int) -> bool:
     written = [each for each in history.znodes if each.path == MIGRATION and each.at_ns < at_ns and each.data]
     if not written or at_ns < written[-1].at_ns + STILL_NS or not is_given_up_at(history, at_ns, _ELECTS_NS):
         return False
-    writer = f"controller-{held_in(written[-1]).get('kraft_controller_id')}"
+    writer = _writer(written[-1])
     sent = [int(version) for version in _CHECK_FAILED.findall(log_of(history, writer))]
     is_below = any(version < written[-1].version for version in sent)
     return is_below and _was_disturbed(history, writer, written[-1].at_ns)

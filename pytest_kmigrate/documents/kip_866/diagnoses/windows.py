@@ -6,8 +6,9 @@ from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
-from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
+from pytest_kmigrate.checkers.metadata.changes import State, began_ns, has_failed
 from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims, position_set
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
@@ -63,13 +64,23 @@ def _made_ns(history: History, before_ns: int, written_ns: int) -> int:
 
 
 def never_written(history: History, wrong: Wrong) -> bool:
-    """Whether ZooKeeper's own log has no write of what it lacks since that was changed.
+    """Whether ZooKeeper's own log has no write of what it lacks between its change and the image that lacks it.
 
-    Of partitions it is not asked: the znode of their topic is another one.
+    A controller that takes over after the image writes what is missing. Of partitions it is not asked: the znode of
+    their topic is another one.
     """
-    lost = [each.state for each in wrong.all_lost if each.state.family in _OF_ONE_ZNODE]
-    written = [(each, writes_to(history, znode_of(history, each.family, each.slot[1])[0])) for each in lost]
-    return not any(each.at_ns > began_ns(state.last) for state, writes in written for each, _ in writes)
+    return not any(
+        _was_written(history, each.state, taken.at_ns if taken else sys.maxsize)
+        for label, lost in wrong.lost.items()
+        for taken in [snapshot(history, label)]
+        for each in lost
+        if each.state.family in _OF_ONE_ZNODE
+    )
+
+
+def _was_written(history: History, state: State, until_ns: int) -> bool:
+    writes = writes_to(history, znode_of(history, state.family, state.slot[1])[0])
+    return any(began_ns(state.last) < each.at_ns <= until_ns for each, _ in writes)
 
 
 def since_the_takeover(history: History) -> list[Window]:

@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, has_place, offset_in
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
@@ -31,9 +31,10 @@ def _was_asked_for(history: History) -> bool:
 def lag_is_the_distance(history: History) -> Verdict:
     """The active controller's lag is the distance between its last committed record and the offset in ``/migration``.
 
-    Judged from the first time on that the controller wrote an offset to ``/migration`` since it was elected; before,
-    it reports 0, or the distance to what it had written when it was active before. Three samples in a row have to
-    differ from every distance that there was around them.
+    Judged from the first time on that the controller wrote an offset to ``/migration`` in dual write since it was
+    elected; before, it reports 0, or the distance to what it had written when it was active before. The offset at the
+    end of the copy is not of dual write: writes of what was copied follow, until ZooKeeper has it as well. Three
+    samples in a row have to differ from every distance that there was around them.
     """
     rows = ByRequirement(_ROW)
     if history.header.kafka.startswith(LACKED_BY[_LAG]):
@@ -67,8 +68,8 @@ def _judge(
     places: Sequence[ZnodeChange],
 ) -> None:
     # The claim itself leaves the offset as it was: -1 before the copy, and what the controller before has written.
-    moved = list(places[:1]) if (offset_in(places[0]) or 0) >= 0 else []
-    moved += [after for before, after in pairwise(places) if (offset_in(after) or 0) > (offset_in(before) or 0)]
+    moved = list(places[:1]) if has_place(places[0]) else []
+    moved += [each for before, each in pairwise(places) if (offset_in(each) or 0) > (offset_in(before) or 0) >= 0]
     written = [each for each in moved if f"controller-{held_in(each).get('kraft_controller_id')}" == reported[0].node]
     since_ns = min((each.at_ns for each in written if each.at_ns >= reported[0].at_ns), default=None)
     if since_ns is None:

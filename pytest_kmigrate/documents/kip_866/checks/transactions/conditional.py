@@ -21,7 +21,8 @@ from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.verdict import Verdict
 
 _ROW = "K866-DW-multi"
-_NOTIFICATIONS = ("/config/changes/", "/kafka-acl-changes/", "/kafka-acl-extended-changes/")
+NOTIFICATIONS = ("/config/changes/", "/kafka-acl-changes/", "/kafka-acl-extended-changes/")
+"""By what lies below them brokers in ZooKeeper mode learn of a change."""
 _ONLY_CHECKED = f"only check {MIGRATION}"
 _NOTIFIED = "write a change notification or an empty parent by itself"
 _ALONE = "write data by itself"
@@ -71,4 +72,4 @@ def _unlike(transaction: Transaction) -> str:
 
 
 def _is_secondary(write: Write) -> bool:
-    return write.operation == "create" and (not write.data or write.path.startswith(_NOTIFICATIONS))
+    return write.operation == "create" and (not write.data or write.path.startswith(NOTIFICATIONS))

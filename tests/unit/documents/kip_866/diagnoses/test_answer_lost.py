@@ -12,7 +12,7 @@ from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata
 from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import zookeeper_lag_grows_and_falls_back
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.history import History, Write, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import (
@@ -30,6 +30,7 @@ from tests.unit.checkers.histories import (
     znode,
 )
 from tests.unit.checkers.images import FULL
+from tests.unit.documents.kip_866.checks.transactions.logged import FIRST, logged
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
 
 CUT_OFF = "WARN Session 0x10003bbc4e60007 for server zookeeper-1/127.1.7.1:2181, Closing socket connection.\n"
@@ -69,6 +70,15 @@ def test_what_zookeeper_lacks_since_is_kmigrate_7() -> None:
     """The same controller is active, and sent a version that its own write had raised."""
     run = lacking()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == ("kmigrate-7",)
+
+
+@pytest.mark.parametrize(("written_ms", "bugs"), [(65_000, ("kmigrate-7",)), (40_000, ())], ids=["later", "before"])
+def test_what_the_next_controller_writes_after_the_image_was_missing_in_it(
+    written_ms: int, bugs: tuple[str, ...]
+) -> None:
+    """A write before the image refutes that none came: something else took it away."""
+    run = lacking(transactions=[logged(written_ms, FIRST, Write("set-data", "/config/brokers/1", "{}", 3))])
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
 
 
 def test_a_write_that_nothing_disturbed_is_another_defect() -> None:
@@ -147,6 +157,7 @@ def test_a_lag_that_does_not_fall_back_is_named_by_the_log(log: str | None, bugs
 
 
 WRITTEN_AGAIN = znode(62_000, "/migration", HELD.replace("87", "88"), version=35)
+SUCCEEDED = znode(62_000, "/migration", HELD.replace("3001", "3000"), version=35)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +166,11 @@ WRITTEN_AGAIN = znode(62_000, "/migration", HELD.replace("87", "88"), version=35
         (None, [], 70_000, ("kmigrate-7",)),
         ("", [], 70_000, ()),
         (None, [WRITTEN_AGAIN], 70_000, ()),
+        (None, [SUCCEEDED], 70_000, ("kmigrate-7",)),
+        ("", [SUCCEEDED], 70_000, ()),
         (None, [], 30_000, ()),
     ],
-    ids=["given up", "nothing is logged", "written again", "the run is too short"],
+    ids=["given up", "nothing is logged", "written again", "succeeded", "succeeded otherwise", "the run is too short"],
 )
 def test_a_lag_that_is_not_the_distance_is_named_by_the_log(
     log: str | None, written: list[ZnodeChange], ended_ms: int, bugs: tuple[str, ...]

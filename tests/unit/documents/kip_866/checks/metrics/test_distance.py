@@ -61,6 +61,13 @@ def test_what_was_written_before_an_outage_is_seen_when_it_is_over() -> None:
     assert check.judge(run(reported(80), *outage)).outcome is Outcome.VIOLATES
 
 
+def test_the_offset_at_the_end_of_the_copy_is_not_of_dual_write() -> None:
+    """Vacuous: ZooKeeper still gets what was copied, for as long as controllers are slow. Violating: it writes on."""
+    copied = (place(1_500, -1), place(2_000, 100))
+    assert check.judge(run(reported(0), *copied)).is_vacuous
+    assert check.judge(run(reported(0), *copied, place(3_000, 101))).outcome is Outcome.VIOLATES
+
+
 def test_elected_again_a_controller_is_judged_from_its_next_write_on() -> None:
     """Conforming: it reports how far it is from what it wrote when it was active before. Violating: it goes on so."""
     between = [sample(8_000, "controller-3000", ActiveControllerCount=0)]

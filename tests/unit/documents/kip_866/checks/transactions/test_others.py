@@ -67,6 +67,44 @@ def test_metadata_written_during_the_copy_violate(path: str) -> None:
     assert verdict.violations[0].observed.startswith(f"zxid 0x2904 of session 0x10: set-data {path} (10.5 s after")
 
 
+CONFIG = Write("set-data", "/config/brokers/0", "{}", 1)
+ACL = Write("set-data", "/kafka-acl/Topic/orders", "{}", 1)
+OF_CONFIG = Write("create", "/config/changes/config_change_07", '{"version":2,"entity_path":"brokers/0"}', 0)
+OF_ACL = Write("create", "/kafka-acl-changes/acl_changes_07", "TOPIC:orders", 0)
+
+
+@pytest.mark.parametrize(("written", "notification"), [(CONFIG, OF_CONFIG), (ACL, OF_ACL)], ids=["config", "ACL"])
+def test_a_notification_of_what_was_written_before_is_no_metadata(written: Write, notification: Write) -> None:
+    """Conforming: the broker had written before the take-over, and another request is refused."""
+    notified, refused = logged(10_500, BROKER, notification), logged(10_600, BROKER, error=-101)
+    history = run(before=[logged(9_900, BROKER, written), *copied(notified), logged(11_500, FIRST, place(101))])
+    assert nobody_else_writes_during_the_copy.judge(history).is_vacuous
+    tried = run(
+        before=[logged(9_900, BROKER, written), *copied(notified)[:3], refused, logged(11_000, FIRST, place(1))]
+    )
+    assert nobody_else_writes_during_the_copy.judge(tried).outcome is Outcome.CONFORMS
+
+
+@pytest.mark.parametrize(
+    ("before", "during"),
+    [
+        ([], [logged(10_500, BROKER, OF_CONFIG)]),
+        ([logged(9_900, BROKER, ACL)], [logged(10_500, BROKER, OF_CONFIG)]),
+        ([logged(9_900, 0x11, CONFIG)], [logged(10_500, BROKER, OF_CONFIG)]),
+        ([], [logged(10_400, BROKER, CONFIG), logged(10_500, BROKER, OF_CONFIG)]),
+        ([logged(9_900, BROKER, CONFIG), logged(9_950, BROKER, OF_CONFIG)], [logged(10_500, BROKER, OF_CONFIG)]),
+        ([logged(9_900, BROKER, CONFIG)], [logged(10_400, BROKER, OF_CONFIG), logged(10_500, BROKER, OF_CONFIG)]),
+        ([logged(9_900, BROKER, CONFIG)], [logged(10_500, BROKER, replace(OF_CONFIG, operation="set-data"))]),
+    ],
+    ids=["of nothing", "of another", "of another's", "of the copy's time", "a second", "twice in the copy", "a change"],
+)
+def test_any_other_notification_during_the_copy_violates(before: list[Transaction], during: list[Transaction]) -> None:
+    """Violating: something was written, or it is no notification."""
+    begun, first, _, ended = copied(during[0])
+    verdict = nobody_else_writes_during_the_copy.judge(run(before=[*before, begun, first, *during, ended]))
+    assert verdict.outcome is Outcome.VIOLATES
+
+
 def test_without_a_copy_in_the_run_nothing_is_proved() -> None:
     """Vacuous: it never ended, or had ended before the run began."""
     during = copied(logged(10_500, BROKER, TOPIC))
