@@ -65,14 +65,16 @@ class Coverage:
         instruction: InstructionProbes,
         around: Places = NOTHING,
         requirements: Collection[str] = (),
+        first: Collection[str] = (),
     ) -> list[str]:
         """The most promising tests that execute an instruction, at most ``MOST_TESTS``; none if no test does.
 
         ``around``: the code of its method, and of what it calls. ``requirements``: those that it carries out.
+        ``first``: tests that come before others, up to half of them, the cheapest first.
         """
         file, probes = (class_name, instruction.class_id), frozenset(instruction.probes)
         tests = [test for test in self.costs_ms if probes & self.executed.get(test, {}).get(file, frozenset())]
-        return self._best(tests, _places(around), class_name, requirements)
+        return self._best(tests, _places(around), class_name, requirements, first)
 
     def any_tests(self, requirements: Collection[str] = ()) -> list[str]:
         """The cheapest of all, for what every test executes and none can show, as a node's end.
@@ -83,7 +85,12 @@ class Coverage:
         return self._best(tests or list(self.costs_ms), frozenset(), "", requirements)
 
     def _best(
-        self, tests: Sequence[str], around: frozenset[_Place], class_name: str, requirements: Collection[str]
+        self,
+        tests: Sequence[str],
+        around: frozenset[_Place],
+        class_name: str,
+        requirements: Collection[str],
+        first: Collection[str] = (),
     ) -> list[str]:
         """By turns the one that judges most, and the one that passes most, first around, then of the class.
 
@@ -93,7 +100,9 @@ class Coverage:
         passed = {test: self._passed(test, class_name, around) for test in tests}
         number = Counter(place for places in passed.values() for place in places)
         judges = Counter(each for test in self.costs_ms for each in self.judged.get(test, _NONE))
-        new, unjudged, chosen = around, frozenset(requirements), list[str]()
+        chosen = sorted({*first} & {*tests}, key=lambda test: (self.costs_ms[test], test))[: MOST_TESTS // 2]
+        unjudged = frozenset(requirements).difference(*(self.judged.get(each, _NONE) for each in chosen))
+        new = frozenset(number).difference(*(passed[each] for each in chosen)) if chosen else around
         while len(chosen) < min(MOST_TESTS, len(tests)):
             left = [test for test in tests if test not in chosen]
             judging = [test for test in left if self.judged.get(test, _NONE) & unjudged]

@@ -49,7 +49,7 @@ from pytest_kmigrate.reports.generated.equivalent import equivalents
 from pytest_kmigrate.reports.generated.files import read_sample, read_trials, write_sample
 from pytest_kmigrate.reports.generated.naming import name_of
 from pytest_kmigrate.reports.generated.pages import page
-from pytest_kmigrate.reports.generated.traced import carried_out, traced
+from pytest_kmigrate.reports.generated.traced import carried_out, mended, traced
 from pytest_kmigrate.reports.generated.trials import Anyway, Trial, trial_of
 from pytest_kmigrate.reports.generated.unexecuted import reason_of, reasons
 from pytest_kmigrate.reports.suite_tests import bugs_of, command_of, ended_by_mistake, run_test
@@ -212,9 +212,11 @@ class Sample:
     def _tests_for(self, mutant: GeneratedMutant) -> list[str]:
         method = method_of(mutant.method)
         asked = carried_out(traced(self.profile), mutant.class_name, method)
+        bugs = mended(traced(self.profile), mutant.class_name, method)
+        first = [each for each in self.coverage.costs_ms if bugs & bugs_of(_named(each), self.profile)] if bugs else ()
         found = reason_of(reasons(self.profile), mutant.class_name, method)
         instruction = self.instructions[mutant.id]
-        tests = self.coverage.tests_for(mutant.class_name, instruction, self._around(mutant), asked)
+        tests = self.coverage.tests_for(mutant.class_name, instruction, self._around(mutant), asked, first)
         return tests or (self.coverage.any_tests(asked) if found and found.at_end else [])
 
     def _folder(self, mutant: GeneratedMutant) -> Path:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from pytest_kmigrate.catalogue import place_of, requirements
+from pytest_kmigrate.catalogue import find_bug, place_of, requirements
 from pytest_kmigrate.catalogue.rows import records, wrong
 from pytest_kmigrate.model.spelling import did_you_mean
 
@@ -19,6 +19,8 @@ class Traced:
     id: str
     """Pattern of a class and its method with a dot between: ``kafka.zk.migration.ZkAcl*.write*``."""
     requirements: tuple[str, ...]
+    mends: tuple[str, ...] = ()
+    """Known bugs that older releases have without this code: the tests that they are marked at look at what it does."""
 
 
 def traced(profile: str) -> tuple[Traced, ...]:
@@ -30,10 +32,21 @@ def traced(profile: str) -> tuple[Traced, ...]:
         if unknown := [each for each in row.requirements if each not in known]:
             got = ", ".join(f"{each}{did_you_mean(each, known)}" for each in unknown)
             raise wrong(place.folder / TRACED, row.id, f"requirements: expected some of {profile}; got {got}")
+        if unknown := [each for each in row.mends if find_bug(each) is None]:
+            got = ", ".join(unknown)
+            raise wrong(place.folder / TRACED, row.id, f"mends: expected known bugs; got {got}")
     return rows
 
 
 def carried_out(rows: Iterable[Traced], class_name: str, method: str) -> frozenset[str]:
     """The requirements of all rows that name a method."""
-    named = (each for each in rows if fnmatchcase(f"{class_name}.{method}", each.id))
-    return frozenset(each for row in named for each in row.requirements)
+    return frozenset(each for row in _named(rows, class_name, method) for each in row.requirements)
+
+
+def mended(rows: Iterable[Traced], class_name: str, method: str) -> frozenset[str]:
+    """The known bugs that a method mends."""
+    return frozenset(each for row in _named(rows, class_name, method) for each in row.mends)
+
+
+def _named(rows: Iterable[Traced], class_name: str, method: str) -> list[Traced]:
+    return [each for each in rows if fnmatchcase(f"{class_name}.{method}", each.id)]

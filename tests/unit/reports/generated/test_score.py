@@ -95,6 +95,9 @@ def test_every_second_test_judges_what_the_code_carries_out() -> None:
     )
     asked = {"R-1", "R-2"}
     assert coverage.tests_for("org.acme.A", shown_by(0), requirements=asked) == ["rare", "plain", "both", "cheap"]
+    named = {"cheap", "elsewhere"}
+    found = coverage.tests_for("org.acme.A", shown_by(0), requirements=asked, first=named)
+    assert found == ["cheap", "plain", "rare", "both"]
     assert coverage.any_tests({"R-3"}) == ["both", "elsewhere"]
     assert len(coverage.any_tests({"R-4"})) == len(coverage.any_tests()) == 4
 

@@ -8,7 +8,7 @@ from pytest_kmigrate.catalogue import Place
 from pytest_kmigrate.documents import documents
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.generated import traced as module
-from pytest_kmigrate.reports.generated.traced import Traced, carried_out, traced
+from pytest_kmigrate.reports.generated.traced import Traced, carried_out, mended, traced
 
 ROWS = (
     Traced("org.acme.Driver.*", ("K866-DW-async",)),
@@ -35,4 +35,16 @@ def test_a_requirement_of_another_document_is_wrong_use(tmp_path: Path, monkeypa
     (tmp_path / "traced.toml").write_text('[[traced]]\nid = "A.b"\nrequirements = ["K866-DW-asinc"]\n')
     monkeypatch.setattr(module, "place_of", lambda _: Place("kip-866", "", tmp_path, "here"))
     with pytest.raises(WrongUseError, match=r"traced\.toml: A\.b: requirements: .*got K866-DW-asinc"):
+        traced("kip-866")
+
+
+def test_a_row_names_what_a_method_mends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Known bugs of older releases; one that is none is wrong use."""
+    assert "KAFKA-16171" in mended(
+        traced("kip-866"), "org.apache.kafka.metadata.migration.KRaftMigrationDriver$BecomeZkControllerEvent", "run"
+    )
+    assert mended(ROWS, "org.acme.Driver", "close") == frozenset()
+    (tmp_path / "traced.toml").write_text('[[traced]]\nid = "A.b"\nrequirements = []\nmends = ["KAFKA-1x"]\n')
+    monkeypatch.setattr(module, "place_of", lambda _: Place("kip-866", "", tmp_path, "here"))
+    with pytest.raises(WrongUseError, match=r"traced\.toml: A\.b: mends: expected known bugs; got KAFKA-1x"):
         traced("kip-866")
