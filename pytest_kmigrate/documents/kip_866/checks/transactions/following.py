@@ -104,7 +104,9 @@ def _judge_standing(history: History, rows: ByRequirement, writes: Sequence[Tran
 def _judge_committed(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:
     by_node: dict[str, list[Sample]] = {}
     for each in history.samples:
-        if each.values.get("ActiveControllerCount") == 1 and each.values.get("RaftHighWatermark") is not None:
+        watermark = each.values.get("RaftHighWatermark")
+        # -1: a new leader does not know it until a majority has fetched.
+        if each.values.get("ActiveControllerCount") == 1 and watermark is not None and watermark >= 0:
             by_node.setdefault(each.node, []).append(each)
     standing = -1
     for write in writes:

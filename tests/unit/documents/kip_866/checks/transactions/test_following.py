@@ -93,16 +93,24 @@ def test_an_offset_is_below_the_high_watermark(value: float, outcome: str) -> No
     assert looked_at(verdict) == {COMMITTED: outcome}
 
 
+def test_what_a_new_leader_does_not_know_yet_hides_nothing() -> None:
+    """Conforming and violating, by the next sample."""
+    for value, outcome in ((101, "CONFORMS"), (100, "VIOLATES")):
+        samples = [watermark(11_500, -1), watermark(12_000, value)]
+        assert looked_at(zookeeper_follows_the_log.judge(run(samples=samples))) == {COMMITTED: outcome}
+
+
 @pytest.mark.parametrize(
     "samples",
     [
         [watermark(14_000, 90)],
         [watermark(11_500, 90, active=0)],
         [watermark(11_500, None)],
+        [watermark(11_500, -1)],
         [watermark(11_020, 90)],
         [],
     ],
-    ids=["too late", "not active", "not reported", "at the same time", "none"],
+    ids=["too late", "not active", "not reported", "not known to a new leader", "at the same time", "none"],
 )
 def test_without_a_high_watermark_soon_after_nothing_is_proved(samples: list[Sample]) -> None:
     """Vacuous."""
