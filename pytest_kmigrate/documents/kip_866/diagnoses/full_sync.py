@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
@@ -20,6 +20,7 @@ from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -57,16 +58,20 @@ def full_sync_begins_again_before_new_partitions(history: History, verdict: Verd
     """A controller found the same partition without a state, again and again, and each full sync failed after it.
 
     It explains what ZooKeeper lacks while it has that partition without a state, and if no sync has ended since, that
-    brokers in ZooKeeper mode hear of nothing. Up to 3.6 the sync passes the partition over, and ends, or fails at what
-    comes later (kmigrate-22); then it explains that partition.
+    brokers in ZooKeeper mode hear of nothing; while this controller is active and ZooKeeper has it so also that
+    partitions have no leaders, and that the offset in ``/migration`` stays. Up to 3.6 the sync passes the partition
+    over, and ends, or fails at what comes later (kmigrate-22); then it explains that partition.
     """
     if _is_of_brokers_not_informed(verdict):
         return any(_without_state(log) and _never_ended(log) for _, log in logs_of(history, "controller"))
+    if verdict.is_of(*_WHILE_IT_LASTS):
+        seen = frozenset().union(*(_stateless(each) for each in history.images.values()))
+        return _is_stuck(history, verdict, lambda log: not seen.isdisjoint(_without_state(log)) and _never_ended(log))
     blocking, passed = _found_without_state(history)
     wrong = wrong_in(history, verdict)
     label = wrong.behind(history, "zookeeper") if wrong else None
     if wrong is not None and label is not None:
-        stateless = {each for each, value in history.images[label].partitions.items() if value.get("isr") is None}
+        stateless = _stateless(history.images[label])
         return bool(blocking & stateless) or _are_of(wrong.places, passed & stateless)
     return bool(blocking | passed) and all_unmet(history, verdict, lambda event: _is_about(event, blocking | passed))
 
@@ -92,7 +97,7 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
     """
     return _is_blocked(history, _NO_NAME) and (
         _is_of_brokers_not_informed(verdict)
-        or (verdict.is_of(*_WHILE_IT_LASTS) and _is_blocked_by_then(history, verdict))
+        or (verdict.is_of(*_WHILE_IT_LASTS) and _is_stuck(history, verdict, _ends_at_a_default_quota))
         or _is_behind(history, verdict, _BEFORE_QUOTAS)
         or all_unmet(history, verdict, lambda event: any(each.is_of(event.what) for each in BROKERS_KNOW))
     )
@@ -108,15 +113,21 @@ def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:
     return any(len(fault.findall(log)) >= _AGAIN for _, log in logs_of(history, "controller"))
 
 
-def _is_blocked_by_then(history: History, verdict: Verdict) -> bool:
-    """Whether the controller that was active at the time of each violation never came beyond the default quota."""
+def _is_stuck(history: History, verdict: Verdict, is_so: Callable[[str], bool]) -> bool:
+    """Whether that is so by the log of the controller that was active at the time of each violation."""
     if verdict.kind is not Kind.LIVENESS or verdict.count != len(verdict.violations):
         return False
     if verdict.is_of(zookeeper_follows_the_log) and not all(_STAYS in each.observed for each in verdict.violations):
         return False
-    logs = [log_of(history, active_at(history, each.at_ns or 0)) for each in verdict.violations]
-    attempts = [_NO_NAME.split(log) for log in logs]
-    return bool(attempts) and all(len(each) > _AGAIN and _WRITTEN not in each[-1] for each in attempts)
+    return bool(verdict.violations) and all(
+        is_so(log_of(history, active_at(history, each.at_ns or 0))) for each in verdict.violations
+    )
+
+
+def _ends_at_a_default_quota(log: str) -> bool:
+    """Whether a controller never came beyond the default quota."""
+    attempts = _NO_NAME.split(log)
+    return len(attempts) > _AGAIN and _WRITTEN not in attempts[-1]
 
 
 def _is_behind(history: History, verdict: Verdict, before: Collection[str]) -> bool:
@@ -131,6 +142,11 @@ def _are_of(places: Collection[tuple[str, str]], partitions: Collection[str]) ->
     """Whether these partitions, and how many their topics have, are all that is wrong."""
     keys = {*partitions, *(each.rpartition("-")[0] for each in partitions)}
     return bool(places) and all(family == "partitions" and key in keys for family, key in places)
+
+
+def _stateless(image: MetadataImage) -> frozenset[str]:
+    """The partitions without a state, as ZooKeeper alone can have them."""
+    return frozenset(name for name, value in image.partitions.items() if value.get("isr") is None)
 
 
 @kept

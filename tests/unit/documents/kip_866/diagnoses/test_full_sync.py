@@ -168,6 +168,33 @@ def test_what_stands_still_while_a_default_quota_blocks_is_named(
 
 
 @pytest.mark.parametrize(
+    ("log", "active", "state", "bugs"),
+    [
+        (BEGAN_AGAIN, "controller-3001", False, ("kmigrate-2",)),
+        (BEGAN_AGAIN, "controller-3002", False, ()),
+        (BEGAN_AGAIN, "controller-3001", True, ()),
+        (BEGAN_AGAIN + BEGUN + ENDED, "controller-3001", False, ()),
+        (RETRIED * 9, "controller-3001", False, ()),
+    ],
+    ids=["while it lasts", "under another controller", "all have a state", "until a sync ended", "something else"],
+)
+@pytest.mark.parametrize("check", ["partitions_stay_available", "zookeeper_follows_the_log"])
+def test_what_stands_still_while_a_partition_blocks_is_named(
+    check: str, log: str, active: str, *, state: bool, bugs: tuple[str, ...]
+) -> None:
+    """Under the controller that finds the partition without a state; an offset that runs ahead is another defect."""
+    elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active)
+    run = compared(log, image("zookeeper", state=state), elected)
+    standing = Violation("it goes on", "it stays for 30.0 s", at_ns=9_000_000_000)
+    ahead = Violation("it goes on", "it is ahead of the log", at_ns=9_000_000_000)
+    verdict = replace(NOT_TOLD, check=check, violations=(standing,))
+    assert named(run, verdict) == bugs
+    assert named(run, replace(verdict, kind=Kind.SAFETY)) == ()
+    if check == "zookeeper_follows_the_log":
+        assert named(run, replace(verdict, violations=(ahead,))) == ()
+
+
+@pytest.mark.parametrize(
     ("log", "bugs"),
     [
         ((NO_STATE + RETRIED) * 3, ("kmigrate-2",)),
