@@ -11,7 +11,7 @@ from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.nodes import NodeReady, NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.topology import BrokerMode
+from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.model.verdict import Verdict
 
 _LOADED = "Publishing initial metadata at offset"
@@ -33,16 +33,25 @@ def brokers_loaded_without(history: History, verdict: Verdict) -> bool:
 
 def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
     images = [history.images[label] for label in verdict.listed("images")]
-    seen = [image.scram.get(key, {}).get("iterations") for image in images if image.source == BROKERS]
-    if len(seen) != 1 or not isinstance(seen[0], Mapping):
-        return False
-    lacking = [broker for broker, iterations in seen[0].items() if iterations is None]
+    asked = [image.scram.get(key) for image in images if image.source == BROKERS]
     own, _ = changes_about(history, key)
-    if not lacking or not own or removes(own[-1]):
+    if len(asked) != 1 or not own or removes(own[-1]):
         return False
-    others = {iterations for iterations in seen[0].values() if iterations is not None}
-    has_last = others == {own[-1].what.wanted.get("iterations")}
-    return has_last and all(_loaded_without(history, broker, own[-1]) for broker in lacking)
+    if asked[0] is None:  # none of them has it: the other side does
+        seen: Mapping[str, object] = dict.fromkeys(_brokers(history))
+        held = {image.scram.get(key, {}).get("iterations") for image in images if image.source != BROKERS}
+    elif isinstance(iterations := asked[0].get("iterations"), Mapping):
+        seen = iterations
+        held = {each for each in seen.values() if each is not None}
+    else:
+        return False
+    lacking = [broker for broker, iterations in seen.items() if iterations is None]
+    has_last = held == {own[-1].what.wanted.get("iterations")}
+    return bool(lacking) and has_last and all(_loaded_without(history, broker, own[-1]) for broker in lacking)
+
+
+def _brokers(history: History) -> list[str]:
+    return sorted({str(each.node) for each in history.of(NodeStarted) if each.what.role == Role.BROKER.value})
 
 
 def _loaded_without(history: History, broker: str, last: Recorded[MetadataChanged]) -> bool:

@@ -1,6 +1,7 @@
 """Facts about credentials that a KRaft controller took from ZooKeeper (KAFKA-20774)."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import change, event
+from tests.unit.checkers.histories import Row, change, event
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
@@ -109,6 +110,27 @@ def _broker(
     }
     loads = "[BrokerMetadataPublisher id=2] Publishing initial metadata at offset OffsetAndEpoch(offset=428, epoch=2)"
     return seen_at_last(images, *in_order, logs={"broker-2": loads})
+
+
+@pytest.mark.parametrize(
+    ("side", "others", "is_named"),
+    [
+        (WANTED, [], True),
+        ({"iterations": 1}, [], False),
+        (WANTED, started("broker-0", mode="kraft", at_ms=2_600), False),
+    ],
+    ids=["all loaded it so", "another value is missing", "one did not load it so"],
+)
+def test_a_credential_that_no_broker_has_was_lost_by_each(side: Row, others: list[Event], *, is_named: bool) -> None:
+    """The sides of the controllers have it as it was set last, and every broker lost it as it loaded its log."""
+    run = _broker(*others)
+    images = {
+        "after-zookeeper": MetadataImage("zookeeper", known=FULL.known, scram={KEY: side}),
+        "after-brokers": MetadataImage("admin", known=FULL.known),
+    }
+    run = replace(run, images=images)
+    bugs = ("KAFKA-20774",) if is_named else ()
+    assert named(run, metadata_equivalent.judge(run, "after-zookeeper", "after-brokers")) == bugs
 
 
 def _of(user: str, at_ms: int, change_: str = "set-scram") -> Event:
