@@ -115,9 +115,11 @@ def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:
 
 def _is_stuck(history: History, verdict: Verdict, is_so: Callable[[str], bool]) -> bool:
     """Whether that is so by the log of the controller that was active at the time of each violation."""
-    if verdict.kind is not Kind.LIVENESS or verdict.count != len(verdict.violations):
+    if verdict.count != len(verdict.violations):
         return False
-    if verdict.is_of(zookeeper_follows_the_log) and not all(_STAYS in each.observed for each in verdict.violations):
+    # Where a departure violates the same row for ever, too, the verdict is one of safety.
+    stays = verdict.is_of(zookeeper_follows_the_log) and all(_STAYS in each.observed for each in verdict.violations)
+    if not stays and (verdict.is_of(zookeeper_follows_the_log) or verdict.kind is not Kind.LIVENESS):
         return False
     return bool(verdict.violations) and all(
         is_so(log_of(history, active_at(history, each.at_ns or 0))) for each in verdict.violations
