@@ -1,5 +1,6 @@
 """Departures from the document that are meant to be, or do no harm: metrics, and checks' own values."""
 
+import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -31,7 +32,7 @@ _NEARLY = 5
 """Records that are written while the metrics of one sample are read."""
 _NO_IMAGE = -1
 """The ZkMigrationState of a controller that has not loaded the metadata log yet; no state has this number."""
-_LAG = "ZkWriteBehindLag"
+_LAG, _WATERMARK = "ZkWriteBehindLag", "RaftHighWatermark"
 _NUMBERS = (migration_state_has_its_documented_number, recorded_states_have_their_documented_numbers)
 _SWAPPED = {ZkMigrationState.PRE_MIGRATION.value: 2, ZkMigrationState.MIGRATION.value: 1}
 
@@ -48,35 +49,55 @@ def standbys_report_what_the_active_controller_does(history: History, verdict: V
 
 def _is_of_the_image(history: History, metric: str) -> bool:
     compared = 0
-    for sample, beside, around in _compared(history):
+    for sample, beside, around, read in _compared(history):
         shown = sample.values.get(metric) or 0
         if shown <= 0:
             continue
         if beside:
             compared += 1
-            if not any(each.values.get(metric) == shown for each in (*beside, *around)):
+            others = itertools.chain(beside, around, _active_at(history, read))
+            if not any(each.values.get(metric) == shown for each in others):
                 return False
     return compared >= FEWEST
 
 
+def _active_at(history: History, read: float) -> Iterator[Sample]:
+    """What active controllers reported when so much of the log was committed."""
+    by_log = _by_log(history)
+    first = bisect_left(by_log, read - _NEARLY, key=_committed)
+    return itertools.takewhile(lambda each: _committed(each) <= read + _NEARLY, by_log[first:])
+
+
 @kept
-def _compared(history: History) -> list[tuple[Sample, Sequence[Sample], Sequence[Sample]]]:
-    """Each sample of a standby, those of active controllers at the time, and others whose values it may show, too.
+def _by_log(history: History) -> list[Sample]:
+    return sorted((each for each in _of_active(history) if _committed(each) >= 0), key=_committed)
+
+
+def _committed(sample: Sample) -> float:
+    """The high watermark, -1 where it is not known."""
+    known = sample.values.get(_WATERMARK)
+    return -1 if known is None else known
+
+
+@kept
+def _compared(history: History) -> list[tuple[Sample, Sequence[Sample], Sequence[Sample], float]]:
+    """Each sample of a standby, those of active controllers at the time, others whose values it may show, its log.
 
     While none is active, after a crash, standbys report what the last one did before it died, or what the next one
     will; a standby replays the records of either a little later. One that was paused reports what it did before, until
-    it has replayed what was written meanwhile.
+    it has replayed what was written meanwhile. One that is cut off shows what is committed by the last high watermark
+    that it knew.
     """
     active = sorted(_of_active(history), key=lambda each: each.at_ns)
     times = [each.at_ns for each in active]
-    found: list[tuple[Sample, Sequence[Sample], Sequence[Sample]]] = []
-    for sample, before in _of_standbys(history):
+    found: list[tuple[Sample, Sequence[Sample], Sequence[Sample], float]] = []
+    for sample, before, read in _of_standbys(history):
         first, end = bisect_left(times, sample.at_ns - _AROUND_NS), bisect_right(times, sample.at_ns + _AROUND_NS)
         beside = active[_last_of_the_former(active, times, first, end) : end]
         later = bisect_right(times, sample.at_ns)
         last_ns = times[first - 1] - (_AROUND_NS if later == first else 0) if first else 0
         around = [*active[bisect_left(times, last_ns) : first], *active[later : later + 1]]
-        found.append((sample, beside, [*around, *([before] if before else [])]))
+        found.append((sample, beside, [*around, *([before] if before else [])], read))
     return found
 
 
@@ -106,7 +127,7 @@ def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict)
     ):
         return False
     grown = [
-        (_grown(row, _LAG), _grown(row, "RaftHighWatermark"))
+        (_grown(row, _LAG), _grown(row, _WATERMARK))
         for row in processes(history, "controller")
         for row in [[each for each in row if _is_standby(each) and (each.values.get(_LAG) or 0) > 0]]
         if len(row) >= FEWEST
@@ -114,18 +135,19 @@ def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict)
     return bool(grown) and all(lag > 0 and abs(lag - log) <= _NEARLY for lag, log in grown)
 
 
-def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None]]:
-    """The samples of controllers that are not active; soon after a pause, each with the last one before it."""
+def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None, float]]:
+    """The samples of controllers that are not active, and their log; soon after a pause, the last one before it."""
     for samples in processes(history, "controller"):
         answered: Sample | None = None
-        before, again_ns = answered, 0
+        before, again_ns, read = answered, 0, -1.0
         for each in samples:
+            read = max(read, _committed(each))
             is_answer = any(value is not None for value in each.values.values())
             if is_answer and answered is not None and answered.at_ns < each.at_ns - _AROUND_NS:
                 before, again_ns = answered, each.at_ns
             answered = each if is_answer else answered
             if _is_standby(each):
-                yield each, before if each.at_ns <= again_ns + _AROUND_NS else None
+                yield each, before if each.at_ns <= again_ns + _AROUND_NS else None, read
 
 
 def _of_active(history: History) -> Iterator[Sample]:

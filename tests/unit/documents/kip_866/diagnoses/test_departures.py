@@ -71,6 +71,29 @@ def test_a_standby_that_was_paused_reports_what_it_did_before(behind: int, bugs:
     assert named(run, only_the_active_controller_reports.judge(run, COUNT)) == bugs
 
 
+@pytest.mark.parametrize(
+    ("shown", "watermark", "bugs"),
+    [
+        (2, -1.0, ("metrics-of-the-image",)),
+        (2, 107.0, ("metrics-of-the-image",)),
+        (1, -1.0, ()),
+        (2, 140.0, ()),
+        (2, None, ("metrics-of-the-image",)),
+    ],
+    ids=["not known", "as it was", "another value", "of a later log", "not read"],
+)
+def test_a_standby_that_is_cut_off_reports_the_log_that_it_has(
+    shown: float, watermark: float | None, bugs: tuple[str, ...]
+) -> None:
+    """For 20 s: what the active one reported at the last high watermark that the standby knew, and nothing else."""
+    together = [each for at in range(8) for each in _both(at, COUNT, 2, 2)]
+    alone = [_both(at, COUNT, 3, shown) for at in range(20, 60)]
+    cut_off = {"ActiveControllerCount": 0, "RaftHighWatermark": watermark, COUNT: shown}
+    apart = [each for one, other in alone for each in (one, replace(other, values=cut_off))]
+    run = history(events=started(*CONTROLLERS), samples=[*together, *apart], kafka="3.9.1")
+    assert named(run, only_the_active_controller_reports.judge(run, COUNT)) == bugs
+
+
 def test_a_standby_that_is_behind_a_controller_that_took_over_is_named() -> None:
     """The next active controller changes the state at once; until then standbys report that of the dead one."""
     dead = [each for at in range(8) for each in _both(at, STATE, 1, 1)]
