@@ -14,6 +14,8 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import zookeeper_lag_grows_and_falls_back
@@ -35,6 +37,7 @@ _ELECTS_NS = 30_000_000_000  # an ensemble that lost its leader may need several
 _TOPICS = "/brokers/topics/"
 _OFFSETS = "__consumer_offsets"
 _OF_BROKERS_THAT_STOP = (brokers_are_rolled_one_by_one, partitions_stay_available)
+_OF_WHAT_CLIENTS_LEARN = (clients_are_told_of_every_broker, clients_are_told_the_same)
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
 _CONNECTION_LOST = re.compile(r"Session 0x[0-9a-f]+ for server |Client session timed out, have not heard from server")
 """What ZooKeeper's client logs of a connection that it lost; also one that was never there has no session."""
@@ -75,7 +78,7 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
 def brokers_are_sent_nothing_since(history: History, verdict: Verdict) -> bool:
     """In HYBRID brokers lack what was changed since, and the topic whose write it was: both are sent after a write.
 
-    If they lack the topic of offsets, the consumers that need it wait for ever.
+    If they lack the topic of offsets, the consumers that need it wait for ever. Clients learn what brokers know.
     """
     wrong = wrong_in(history, verdict)
     if wrong is not None:
@@ -84,6 +87,8 @@ def brokers_are_sent_nothing_since(history: History, verdict: Verdict) -> bool:
         asked = [image for image in history.images.values() if image.source == BROKERS]
         has_none = bool(asked) and all(_OFFSETS not in image.topics for image in asked)
         return has_none and _is_unserved_at(history, history.end_ns)
+    if verdict.is_of(*_OF_WHAT_CLIENTS_LEARN):
+        return bool(verdict.violations) and all(_is_unserved_at(history, each.at_ns) for each in verdict.violations)
     return verdict.is_of(brokers_are_told_of_changes) and were_not_sent(
         history,
         verdict,
@@ -164,7 +169,11 @@ def _has(image: MetadataImage, place: tuple[str, str]) -> bool:
 
 
 def _is_unserved_at(history: History, at_ns: int | None) -> bool:
-    return at_ns is not None and phase_at(history, at_ns) == Phase.HYBRID.name and _is_lost_at(history, at_ns)
+    """Whether a controller is lost in HYBRID, or will turn out to be, as it wrote nothing since something began."""
+    if at_ns is None or phase_at(history, at_ns) != Phase.HYBRID.name:
+        return False
+    has_begun = any(each.kind is EventKind.FAULT_APPLIED and each.at_ns < at_ns for each in history.events)
+    return _is_lost_at(history, at_ns) or (has_begun and _stands_still_at(history, at_ns))
 
 
 def _stands_still_at(history: History, at_ns: int | None) -> bool:

@@ -212,17 +212,35 @@ def test_an_answer_is_lost_with_the_session_too(fault: str, targets: list[str], 
     assert named(run, lag_is_the_distance.judge(run)) == bugs
 
 
-@pytest.mark.parametrize("check", ["brokers_are_rolled_one_by_one", "partitions_stay_available"])
+@pytest.mark.parametrize(
+    "check",
+    [
+        "brokers_are_rolled_one_by_one",
+        "clients_are_told_of_every_broker",
+        "clients_are_told_the_same",
+        "partitions_stay_available",
+    ],
+)
 @pytest.mark.parametrize(
     ("at_ms", "events", "log", "bugs"),
     [
         (50_000, [], None, ("kmigrate-7",)),
+        (25_000, [], None, ("kmigrate-7",)),
+        (25_000, [], "", ()),
         (50_000, [], "", ()),
         (50_000, [phase(45_000, "ALL_KRAFT")], None, ()),
         (14_500, [], None, ()),
         (None, [], None, ()),
     ],
-    ids=["given up", "nothing is logged", "no broker is in ZooKeeper mode", "before", "at no time"],
+    ids=[
+        "given up",
+        "as it begins",
+        "it begins otherwise",
+        "nothing is logged",
+        "in KRaft mode",
+        "before",
+        "at no time",
+    ],
 )
 def test_writes_that_stop_with_a_broker_since_are_kmigrate_7(
     check: str, at_ms: int | None, events: list[Event], log: str | None, bugs: tuple[str, ...]
