@@ -14,6 +14,8 @@ from kio.schema.alter_partition_reassignments.v0 import request as reassignments
 from kio.schema.alter_partition_reassignments.v0.response import AlterPartitionReassignmentsResponse
 from kio.schema.create_topics.v5 import request as create_request
 from kio.schema.create_topics.v5.response import CreateTopicsResponse
+from kio.schema.delete_acls.v1.request import DeleteAclsFilter, DeleteAclsRequest
+from kio.schema.delete_acls.v1.response import DeleteAclsResponse
 from kio.schema.delete_topics.v4.request import DeleteTopicsRequest
 from kio.schema.delete_topics.v4.response import DeleteTopicsResponse
 from kio.schema.describe_log_dirs.v3.request import DescribeLogDirsRequest
@@ -69,6 +71,19 @@ class Reassignment:
     replicas: tuple[int, ...]
     adding: tuple[int, ...]
     removing: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class AclToRemove:
+    """One ACL, with the numbers that Kafka's protocol has for its parts."""
+
+    resource_type: int
+    name: str
+    pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission: int
 
 
 _OF_NO_TOPIC = MetadataRequest(
@@ -260,6 +275,25 @@ def alter_quota_at(
     request = quotas_request.AlterClientQuotasRequest(entries=(entry,), validate_only=False)
     answer = ask(peer, request, AlterClientQuotasResponse, within_s)
     return named(answer.entries[0].error_code)
+
+
+def remove_acl_at(peer: Peer | str, acl: AclToRemove, *, within_s: float = ANSWER_WITHIN_S) -> str:
+    """Remove one ACL at this broker: the error of the request, or of the ACL itself.
+
+    librdkafka's Python client answers with the ACLs that matched, and not with their errors.
+    """
+    of_one = DeleteAclsFilter(
+        resource_type_filter=i8(acl.resource_type),
+        resource_name_filter=acl.name,
+        pattern_type_filter=i8(acl.pattern_type),
+        principal_filter=acl.principal,
+        host_filter=acl.host,
+        operation=i8(acl.operation),
+        permission_type=i8(acl.permission),
+    )
+    (result,) = ask(peer, DeleteAclsRequest(filters=(of_one,)), DeleteAclsResponse, within_s).filter_results
+    codes = (result.error_code, *(each.error_code for each in result.matching_acls))
+    return named(next((code for code in codes if code is not ErrorCode.none), ErrorCode.none))
 
 
 def producer_id_from(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> tuple[str, int]:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import (
     AclBinding,
-    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     AdminClient,
@@ -34,7 +34,7 @@ from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.redaction import shown
 from pytest_kmigrate.waiting import NotYet, answered, until
-from pytest_kmigrate.wire.admin import BROKER_RESOURCE, alter_config_at, alter_quota_at
+from pytest_kmigrate.wire.admin import BROKER_RESOURCE, AclToRemove, alter_config_at, alter_quota_at, remove_acl_at
 from pytest_kmigrate.wire.request import UnsupportedRequestError, first_reachable, peers
 from pytest_kmigrate.wire.tokens import Token, create_token_at, remove_token_at, renew_token_at
 from pytest_kmigrate.workloads.clients.client_properties import QUICK_FAILOVER
@@ -162,7 +162,8 @@ class MetadataAdmin:
         return self._done(self._admin.create_acls([AclBinding(*_acl(change))], **self._timeouts))
 
     def _remove_acl(self, change: MetadataChange) -> str:
-        return self._done(self._admin.delete_acls([AclBindingFilter(*_acl(change))], **self._timeouts))
+        numbers = (each.value if isinstance(each, Enum) else each for each in _acl(change))
+        return remove_acl_at(first_reachable(self.peers), AclToRemove(*numbers), within_s=self._within_s)
 
     def _set_quota(self, change: MetadataChange) -> str:
         wanted = {key: None if value is None else float(str(value)) for key, value in change.wanted.items()}

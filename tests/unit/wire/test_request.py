@@ -33,6 +33,45 @@ def test_an_answer_comes_back_with_kafka_s_error_name() -> None:
     assert requests[0][:4] == bytes([0, 20, 0, 4])
 
 
+ACL = raw_admin.AclToRemove(2, "t", 4, "User:a", "*", 4, 3)
+
+
+@pytest.mark.parametrize(
+    ("of_filter", "of_acls", "error"),
+    [
+        (0, [0], "NONE"),
+        (0, [], "NONE"),
+        (0, [0, 255], "UNKNOWN_SERVER_ERROR"),
+        (31, [], "CLUSTER_AUTHORIZATION_FAILED"),
+    ],
+    ids=["removed", "none was there", "one stays", "refused"],
+)
+def test_an_acl_that_stays_is_an_error(of_filter: int, of_acls: list[int], error: str) -> None:
+    """DeleteAcls v1 has an error for the request's filter, and one for each ACL that matched it."""
+
+    def text(value: str) -> bytes:
+        return len(value).to_bytes(2, "big") + value.encode()
+
+    def code(number: int) -> bytes:
+        return b"\xff\xff" if number == 255 else number.to_bytes(2, "big")
+
+    no_message = b"\xff\xff"
+    binding = bytes([2]) + text("t") + bytes([4]) + text("User:a") + text("*") + bytes([4, 3])
+    acls = b"".join(code(each) + no_message + binding for each in of_acls)
+    result = code(of_filter) + no_message + len(of_acls).to_bytes(4, "big") + acls
+    requests: list[bytes] = []
+
+    def play(connection: socket.socket) -> None:
+        requests.append(request_on(connection))
+        frame = HEADER[:4] + bytes(4) + bytes([0, 0, 0, 1]) + result
+        connection.sendall(len(frame).to_bytes(4, "big") + frame)
+
+    with played_broker(play) as address:
+        assert raw_admin.remove_acl_at(address, ACL) == error
+    assert requests[0][:4] == bytes([0, 31, 0, 1])
+    assert requests[0].endswith(bytes([0, 0, 0, 1]) + binding)
+
+
 REPLICAS = b"".join(bytes([0, 0, 0, number]) + bytes(8 + 8 + 1 + 1) for number in (0, 7))
 ON_DISK = bytes([2]) + b"a" + bytes([3]) + REPLICAS + bytes(1)
 """Two partitions of a topic called "a", in the words of DescribeLogDirs v3."""
