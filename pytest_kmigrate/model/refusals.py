@@ -28,3 +28,6 @@ OUT_OF_ORDER_SEQUENCE_NUMBER   no          says nothing of earlier attempts
 
 DEFINITE_PRODUCE_ERRORS = frozenset({"MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE", "INVALID_RECORD"})
 """Kafka's names of the errors that are definite."""
+
+GIVEN_UP = "_MSG_TIMED_OUT"
+"""librdkafka's name of a record that its producer sends no more, as ``message.timeout.ms`` is over."""

@@ -40,7 +40,10 @@ def order_kept_per_partition(history: History) -> Verdict:
 
 @checker(needs=[Capability.TRAFFIC])
 def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
-    """No record of an idempotent producer is found at two offsets of its partition in the final read."""
+    """No record of an idempotent producer is found at two offsets of its partition in the final read.
+
+    A producer that gives up on a record goes on with a new epoch: what else waited for its answer then is not judged.
+    """
     read = chosen(history.operations, OperationKind.FINAL_READ)
     if not len(read):
         return inconclusive(Kind.VACUOUS, "no final read, so no duplicate could be seen")

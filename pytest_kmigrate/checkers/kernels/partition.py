@@ -14,6 +14,7 @@ from pytest_kmigrate.checkers.kernels import places, positions, presence, transa
 from pytest_kmigrate.checkers.kernels.identity import Positions, is_among, packed
 from pytest_kmigrate.checkers.kernels.surroundings import Surroundings
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
+from pytest_kmigrate.model.refusals import GIVEN_UP
 
 Pairs = tuple[Positions, Positions]
 """What a kernel finds: the rows contradicted, and the anomalous rows."""
@@ -89,9 +90,29 @@ def reorderings(group: Operations) -> Pairs:
 
 
 def duplicates(group: Operations) -> Pairs:
-    """Records of an idempotent producer that were finally read at two offsets."""
+    """Records of an idempotent producer that were finally read at two offsets.
+
+    Not those that waited for an answer when the producer gave up on another one: it goes on with a new epoch then, and
+    sends again what it has, which the broker cannot know from what it has appended without an answer (KIP-360).
+    """
     columns = (group.kind, group.outcome, group.offset, group.producer, group.sequence, group.idempotent)
-    return places.duplicated(*columns)
+    first, again = places.duplicated(*columns)
+    is_sure = ~_waited_beside_a_given_up(group, again)
+    return first[is_sure], again[is_sure]
+
+
+def _waited_beside_a_given_up(group: Operations, reads: Positions) -> npt.NDArray[np.bool_]:
+    """Of each read record whether its send had no answer yet when its producer gave up on another send."""
+    is_waiting = np.zeros(len(reads), dtype=bool)
+    is_sent = group.kind == OperationKind.PRODUCE
+    for producer in np.unique(group.producer[reads]):
+        mine = np.flatnonzero(is_sent & (group.producer == producer))
+        given_up = np.sort(group.ended_ns[mine[group.error[mine] == GIVEN_UP]])
+        answered = mine[group.outcome[mine] == OperationOutcome.OK]
+        next_one = np.append(given_up, np.iinfo(np.int64).max)[np.searchsorted(given_up, group.began_ns[answered])]
+        waited = group.sequence[answered[next_one <= group.ended_ns[answered]]]
+        is_waiting |= (group.producer[reads] == producer) & np.isin(group.sequence[reads], waited)
+    return is_waiting
 
 
 def offsets_given_twice(group: Operations) -> Pairs:

@@ -20,7 +20,7 @@ _OK, _FAILED, _INDEFINITE = (each.value for each in OperationOutcome)
 _FATES = ["acked", "unsure, there", "unsure, gone", "refused", "unplaced"]
 ACKED, UNSURE_THERE, UNSURE_GONE, REFUSED, UNPLACED = range(len(_FATES))
 _LIKELY = [0.975, 0.008, 0.010, 0.005, 0.002]
-_ERRORS = np.array(["", "_MSG_TIMED_OUT", "_MSG_TIMED_OUT", "MESSAGE_TOO_LARGE", "INVALID_RECORD"])
+_ERRORS = np.array(["", "REQUEST_TIMED_OUT", "REQUEST_TIMED_OUT", "MESSAGE_TOO_LARGE", "INVALID_RECORD"])
 _OUTCOMES = np.array([_OK, _INDEFINITE, _INDEFINITE, _FAILED, _FAILED], np.int8)
 
 

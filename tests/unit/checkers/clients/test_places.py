@@ -76,6 +76,25 @@ def test_an_indefinite_record_found_twice_is_a_duplicate_too() -> None:
     assert no_duplicate_from_idempotent_producer.judge(history(rows)).outcome is Outcome.VIOLATES
 
 
+@pytest.mark.parametrize(
+    ("again", "given_up", "outcome"),
+    [
+        ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80}, Outcome.CONFORMS),
+        ({"began_ns": 10, "ended_ns": 70}, {"ended_ns": 80}, Outcome.VIOLATES),
+        ({"began_ns": 85, "ended_ns": 90}, {"ended_ns": 80}, Outcome.VIOLATES),
+        ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80, "producer": 2}, Outcome.VIOLATES),
+        ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80, "error": "REQUEST_TIMED_OUT"}, Outcome.VIOLATES),
+    ],
+    ids=["waits", "answered before", "sent later", "of another producer", "another error"],
+)
+def test_what_waits_while_a_producer_gives_up_may_be_sent_again(
+    again: dict[str, int], given_up: dict[str, object], outcome: Outcome
+) -> None:
+    """By a new epoch: the broker may have appended it without an answer before."""
+    rows = [unsure(0, **given_up), sent(1, 5, **again), read_back(1, 3), read_back(1, 5)]
+    assert no_duplicate_from_idempotent_producer.judge(history(rows)).outcome is outcome
+
+
 def test_two_final_readers_of_one_partition_are_no_duplicate() -> None:
     """The same record at the same offset read twice is one record."""
     rows = [sent(0), read_back(0), read_back(0, client=91)]
