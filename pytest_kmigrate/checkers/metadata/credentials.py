@@ -1,6 +1,7 @@
 """SCRAM credentials that a node drops as it loads its log: what ``ScramDelta`` does with a mechanism that is empty."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from functools import reduce
 
 from pytest_kmigrate.checkers.evidence.logs import log_of
@@ -14,6 +15,7 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.model.verdict import Verdict
 
+_WATERMARK = "RaftHighWatermark"
 _LOADED = "Publishing initial metadata at offset"
 Changes = list[Recorded[MetadataChanged]]
 
@@ -22,8 +24,8 @@ def brokers_loaded_without(history: History, verdict: Verdict) -> bool:
     """Whether brokers in KRaft mode lack credentials that others have, and such are all that is wrong.
 
     Each of them was not ready yet when another credential of the same mechanism was removed and the one that it lacks
-    was set last: it loaded both at once, and its log has this load. By their names the removed one is the first that it
-    came to.
+    was set last: it loaded both at once, and its log has this load. Or its high watermark stood still while both came,
+    and it read them at once later. By their names the removed one is the first that it came to.
     """
     wrong = wrong_in(history, verdict)
     if wrong is None or not wrong.places:
@@ -47,7 +49,9 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
         return False
     lacking = [broker for broker, iterations in seen.items() if iterations is None]
     has_last = held == {own[-1].what.wanted.get("iterations")}
-    return bool(lacking) and has_last and all(_loaded_without(history, broker, own[-1]) for broker in lacking)
+    last = own[-1]
+    is_so = (_loaded_without(history, each, last) or _caught_up_without(history, each, last) for each in lacking)
+    return bool(lacking) and has_last and all(is_so)
 
 
 def _brokers(history: History) -> list[str]:
@@ -68,6 +72,31 @@ def _loaded_without(history: History, broker: str, last: Recorded[MetadataChange
     if not ready or not 0 < began_ns(last) < ready[0].at_ns:
         return False
     return drops_all(of_mechanism(history, last), max(starts[-1].at_ns, last.at_ns), ready[0].at_ns)
+
+
+def _caught_up_without(history: History, broker: str, last: Recorded[MetadataChanged]) -> bool:
+    """Whether a removal and ``last`` came while a broker's high watermark stood still: it read them at once later.
+
+    How far it had read before its first sample of that time is not known, nor where its first read behind it ended.
+    """
+    for from_ns, to_ns in _standstills(history, broker):
+        missed = [each for each in of_mechanism(history, last) if from_ns < began_ns(each) and each.at_ns < to_ns]
+        if last not in missed:
+            continue
+        at = missed.index(last)
+        parts = (missed[first:end] for first in range(at) for end in range(at + 1, len(missed) + 1))
+        if any(_begins_with_a_removal(part) for part in parts):
+            return True
+    return False
+
+
+def _standstills(history: History, broker: str) -> Iterator[tuple[int, int]]:
+    """From when to when a broker's samples had the same high watermark."""
+    samples = (each for each in history.samples if each.node == broker)
+    known = (each for each in samples if (each.values.get(_WATERMARK) or -1) >= 0)
+    for _, same in itertools.groupby(known, lambda each: each.values[_WATERMARK]):
+        times = [each.at_ns for each in same]
+        yield times[0], times[-1]
 
 
 def drops_all(changes: Changes, certain_ns: int, until_ns: int) -> bool:

@@ -14,7 +14,7 @@ from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import Row, change, event
+from tests.unit.checkers.histories import Row, change, event, sample
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
@@ -174,6 +174,29 @@ def test_a_broker_that_loads_its_log_loses_credentials_alike(
 def test_what_is_removed_while_a_broker_comes_up_is_part_of_its_load(removed_ms: int, *, is_named: bool) -> None:
     """It loads what is committed by then; what is removed later comes by itself."""
     run = _broker(_of("carol", 2_000), _of("carol", removed_ms, "remove-scram"), removed=False, set_ms=500)
+    bugs = ("KAFKA-20774",) if is_named else ()
+    assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
+
+
+@pytest.mark.parametrize(
+    ("node", "from_ms", "to_ms", "is_named"),
+    [
+        ("broker-2", 2_950, 8_000, True),
+        ("broker-0", 2_950, 8_000, False),
+        ("broker-2", 3_200, 8_000, False),
+        ("broker-2", 2_950, 3_300, False),
+    ],
+    ids=["cut off", "another broker", "after the removal", "until it was set"],
+)
+def test_a_broker_that_was_cut_off_reads_a_removal_and_a_credential_at_once(
+    node: str, from_ms: int, to_ms: int, *, is_named: bool
+) -> None:
+    """It had loaded its log long before, so that it loses what came while its high watermark stood still."""
+    others = [_of("carol", 3_000), _of("carol", 3_100, "remove-scram")]
+    run = _broker(*others, removed=False, ready_ms=2_900, set_ms=3_500)
+    times = [2_900, from_ms, (from_ms + to_ms) // 2, to_ms, 9_000]
+    watermarks = zip(times, (100, 200, 200, 200, 300), strict=True)
+    run = replace(run, samples=[sample(at_ms, node, RaftHighWatermark=read) for at_ms, read in watermarks])
     bugs = ("KAFKA-20774",) if is_named else ()
     assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
 
