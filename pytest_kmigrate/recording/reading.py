@@ -14,6 +14,7 @@ from pytest_kmigrate.recording.client_metadata import client_answers
 from pytest_kmigrate.recording.identity import stable_id
 from pytest_kmigrate.recording.json_objects import json_object
 from pytest_kmigrate.recording.operation_parts import PARTS_PATTERN, read_operations
+from pytest_kmigrate.recording.repeats import LONG_LOG, without_repeats
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder, is_derived
 
 T = TypeVar("T")
@@ -86,7 +87,8 @@ class _Logs(Mapping[str, str]):
             log = self._folder.log(node)
             if not log.is_file():
                 raise KeyError(node)
-            self._read[node] = self._folder.content(log)[: self._sizes.get(node)].decode(errors="replace")
+            said = self._folder.content(log)[: self._sizes.get(node)].decode(errors="replace")
+            self._read[node] = said if len(said) < LONG_LOG else without_repeats(said)
         return self._read[node]
 
     def __iter__(self) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pytest_kmigrate.model.events.evidence import ChecksRequested
 from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Violation, violates
+from pytest_kmigrate.recording import reading
 from pytest_kmigrate.recording.log_digests import broken_logs
 from pytest_kmigrate.recording.reading import read_header, read_history, verify_manifest
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
@@ -55,6 +56,18 @@ def test_a_folder_that_is_still_is_read_once(folder: RunFolder) -> None:
     log.write_bytes(b"two\n")
     assert (still.content(log), still.sha256(log)) == (b"one\n", whole)
     assert folder.sha256(log) != whole
+
+
+@pytest.mark.parametrize(("long", "read"), [(6_000, 100), (6_001, 200)], ids=["long", "not long"])
+def test_of_a_long_log_what_is_repeated_is_read_a_hundred_times(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch, long: int, read: int
+) -> None:
+    """A short one is read as it is."""
+    monkeypatch.setattr(reading, "LONG_LOG", long)
+    log = folder.log("broker-0")
+    log.parent.mkdir(parents=True)
+    log.write_text("2026-11-30 06:46:01,000 ERROR\n" * 200)
+    assert read_history(folder).logs["broker-0"].count("ERROR") == read
 
 
 def test_what_was_recorded_comes_back_the_same(folder: RunFolder) -> None:
