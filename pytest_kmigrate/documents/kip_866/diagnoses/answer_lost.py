@@ -22,6 +22,7 @@ from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import z
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, LOG, ZOOKEEPER
+from pytest_kmigrate.documents.kip_866.checks.transactions.following import raised_by, zookeeper_follows_the_log
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, STILL_NS, is_given_up_at
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten
@@ -72,6 +73,14 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
         verdict,
         lambda event: event.what.name == CLIENTS_SERVED and _is_unserved_at(history, event.at_ns),
     )
+
+
+@diagnosis("kmigrate-7", windows=unwritten)
+def no_write_raises_the_offset_since(history: History, verdict: Verdict) -> bool:
+    """What was written last left the offset as it was, as its writer was lost for good before it could raise it."""
+    places = [each for each in history.znodes if each.path == MIGRATION and each.data]
+    is_about = verdict.is_of(zookeeper_follows_the_log) and all(raised_by(0) in e.observed for e in verdict.violations)
+    return is_about and bool(places) and _stands_still_at(history, places[-1].at_ns + 1)
 
 
 @diagnosis("kmigrate-7", windows=unwritten)

@@ -73,11 +73,16 @@ def _judge_steps(history: History, rows: ByRequirement, writes: Sequence[Transac
     if lazy:
         first = lazy[0]
         observed = (
-            f"{len(lazy)} of {counted(count, 'write')} leave the offset as it was, which {raised} later ones raise; "
+            f"{len(lazy)} of {counted(count, 'write')} leave the offset as it was, {raised_by(raised)}; "
             f"the first is {named(first)}, of {data_of(first)[0].path}"
         )
         expected = f"each write puts the offset of its record into {MIGRATION}"
         rows.violated(_ADVANCE, timed_violation(history, expected, observed, first.at_ns, EVIDENCE))
+
+
+def raised_by(count: int) -> str:
+    """How many later writes raise an offset that was left as it was."""
+    return f"which {count} later ones raise"
 
 
 def _judge_standing(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:

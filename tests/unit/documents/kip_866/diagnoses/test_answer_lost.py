@@ -11,6 +11,7 @@ from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import zookeeper_lag_grows_and_falls_back
+from pytest_kmigrate.documents.kip_866.checks.transactions.following import raised_by
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Write, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
@@ -182,6 +183,29 @@ def test_a_lag_that_is_not_the_distance_is_named_by_the_log(
     run = replace(run, znodes=[*run.znodes, *written])
     verdict = lag_is_the_distance.judge(run)
     assert verdict.outcome is Outcome.VIOLATES
+    assert named(run, verdict) == bugs
+
+
+@pytest.mark.parametrize(
+    ("log", "written", "raised", "bugs"),
+    [
+        (None, [], 0, ("kmigrate-7",)),
+        (None, [SUCCEEDED], 0, ()),
+        (None, [], 1, ()),
+        ("", [], 0, ()),
+        (refused(34), [], 0, ()),
+    ],
+    ids=["given up", "another controller wrote", "raised later", "nothing is logged", "the version is right"],
+)
+def test_an_offset_that_no_later_write_raises_is_named_by_the_log(
+    log: str | None, written: list[ZnodeChange], raised: int, bugs: tuple[str, ...]
+) -> None:
+    """The write that would have raised it was never made, and none after it."""
+    run = after_an_outage(event(EventKind.CHECKS, 70_000), log=log)
+    run = replace(run, znodes=[*run.znodes, *written])
+    observed = f"3 of 3 writes leave the offset as it was, {raised_by(raised)}; the first is zxid 0x7"
+    left = Violation("each write puts the offset of its record into /migration", observed, 14_000 * MS)
+    verdict = Verdict("zookeeper_follows_the_log", Outcome.VIOLATES, Kind.SAFETY, violations=(left,), count=1)
     assert named(run, verdict) == bugs
 
 
