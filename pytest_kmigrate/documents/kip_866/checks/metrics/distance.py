@@ -19,6 +19,8 @@ from pytest_kmigrate.model.verdict import Kind, Verdict
 _ROW, _LAG, _COMMITTED = "K866-METRIC-ZkWriteBehindLag", "ZkWriteBehindLag", "LastCommittedRecordOffset"
 _AROUND_NS = 1_500_000_000
 """What is committed and written is compared over so long around a sample, whose values are of no one moment."""
+_BEGINS_NS = 10_000_000_000
+"""By then what was copied is in ZooKeeper as well, and dual write has begun."""
 _SLACK = 2
 """No-op records may be committed between two readings."""
 
@@ -33,8 +35,9 @@ def lag_is_the_distance(history: History) -> Verdict:
 
     Judged from the first time on that the controller wrote an offset to ``/migration`` in dual write since it was
     elected; before, it reports 0, or the distance to what it had written when it was active before. The offset at the
-    end of the copy is not of dual write: writes of what was copied follow, until ZooKeeper has it as well. Three
-    samples in a row have to differ from every distance that there was around them.
+    end of the copy is not of dual write: writes of what was copied follow, until ZooKeeper has it as well; 10 s are
+    given for that where no offset follows. Three samples in a row have to differ from every distance that there was
+    around them.
     """
     rows = ByRequirement(_ROW)
     if history.header.kafka.startswith(LACKED_BY[_LAG]):
@@ -70,8 +73,12 @@ def _judge(
     # The claim itself leaves the offset as it was: -1 before the copy, and what the controller before has written.
     moved = list(places[:1]) if has_place(places[0]) else []
     moved += [each for before, each in pairwise(places) if (offset_in(each) or 0) > (offset_in(before) or 0) >= 0]
-    written = [each for each in moved if f"controller-{held_in(each).get('kraft_controller_id')}" == reported[0].node]
-    since_ns = min((each.at_ns for each in written if each.at_ns >= reported[0].at_ns), default=None)
+    copied = [each for before, each in pairwise(places) if (offset_in(each) or 0) >= 0 > (offset_in(before) or 0)]
+    begun = [*((each, 0) for each in moved), *((each, _BEGINS_NS) for each in copied)]
+    since_ns = min(
+        (each.at_ns + later_ns for each, later_ns in begun if _is_of(each, reported[0].node, reported[0].at_ns)),
+        default=None,
+    )
     if since_ns is None:
         return
     wrong, compared = 0, 0
@@ -90,6 +97,11 @@ def _judge(
                 row, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
             )
     rows.looked_at(row, compared if compared >= FEWEST else 0)
+
+
+def _is_of(place: ZnodeChange, node: str, since_ns: int) -> bool:
+    """Whether a controller put it there, from a time on."""
+    return place.at_ns >= since_ns and f"controller-{held_in(place).get('kraft_controller_id')}" == node
 
 
 def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:

@@ -64,8 +64,16 @@ def test_what_was_written_before_an_outage_is_seen_when_it_is_over() -> None:
 def test_the_offset_at_the_end_of_the_copy_is_not_of_dual_write() -> None:
     """Vacuous: ZooKeeper still gets what was copied, for as long as controllers are slow. Violating: it writes on."""
     copied = (place(1_500, -1), place(2_000, 100))
-    assert check.judge(run(reported(0), *copied)).is_vacuous
-    assert check.judge(run(reported(0), *copied, place(3_000, 101))).outcome is Outcome.VIOLATES
+    assert check.judge(run(reported(0, count=3), *copied)).is_vacuous
+    assert check.judge(run(reported(0, count=3), *copied, place(3_000, 101))).outcome is Outcome.VIOLATES
+
+
+def test_an_offset_that_stands_where_the_copy_ended_is_judged_after_ten_seconds() -> None:
+    """Violating: dual write has begun by then, and the lag should grow. Conforming: it does."""
+    copied = (place(1_500, -1), place(2_000, 100))
+    assert check.judge(run(reported(0, count=12), *copied)).outcome is Outcome.VIOLATES
+    assert check.judge(run(reported(100, count=12), *copied)).outcome is Outcome.CONFORMS
+    assert check.judge(run(reported(0, count=12), place(1_500, -1), place(2_000, 100, 3001))).is_vacuous
 
 
 def test_elected_again_a_controller_is_judged_from_its_next_write_on() -> None:
