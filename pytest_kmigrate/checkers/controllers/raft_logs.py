@@ -17,7 +17,7 @@ from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
-_WATERMARK, _EPOCH = "RaftHighWatermark", "RaftCurrentEpoch"
+_EPOCH = "RaftCurrentEpoch"
 _NEEDS = [Capability.METADATA_LOG, Capability.METRICS]
 
 
@@ -44,6 +44,12 @@ class Committed:
     below: int
     epoch: int
     at_ns: int
+
+
+def high_watermark(sample: Sample) -> float:
+    """The first offset that is not committed; -1 while the process does not know, as a new leader for a moment."""
+    known = sample.values.get("RaftHighWatermark")
+    return -1 if known is None else known
 
 
 @kept
@@ -73,12 +79,12 @@ def _committed(history: History) -> Iterator[Committed]:
         for samples in processes(history, role):
             telling = [each for each in samples if _is_telling(each)]
             for sample, after in itertools.pairwise(telling):
-                below, epoch = sample.values[_WATERMARK] or 0, after.values[_EPOCH] or 0
+                below, epoch = high_watermark(sample), after.values[_EPOCH] or 0
                 yield Committed(sample.node, int(below), int(epoch), sample.at_ns)
 
 
 def _is_telling(sample: Sample) -> bool:
-    return (sample.values.get(_WATERMARK) or -1) >= 0 and sample.values.get(_EPOCH) is not None
+    return high_watermark(sample) > 0 and sample.values.get(_EPOCH) is not None
 
 
 def _names_leaders(history: History) -> bool:

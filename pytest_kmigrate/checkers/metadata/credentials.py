@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from functools import reduce
 
+from pytest_kmigrate.checkers.controllers.raft_logs import high_watermark
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
 from pytest_kmigrate.checkers.metadata.soundness import BROKERS
@@ -15,7 +16,6 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.model.verdict import Verdict
 
-_WATERMARK = "RaftHighWatermark"
 _LOADED = "Publishing initial metadata at offset"
 Changes = list[Recorded[MetadataChanged]]
 
@@ -92,9 +92,8 @@ def _caught_up_without(history: History, broker: str, last: Recorded[MetadataCha
 
 def _standstills(history: History, broker: str) -> Iterator[tuple[int, int]]:
     """From when to when a broker's samples had the same high watermark."""
-    samples = (each for each in history.samples if each.node == broker)
-    known = (each for each in samples if (each.values.get(_WATERMARK) or -1) >= 0)
-    for _, same in itertools.groupby(known, lambda each: each.values[_WATERMARK]):
+    known = (each for each in history.samples if each.node == broker and high_watermark(each) > 0)
+    for _, same in itertools.groupby(known, high_watermark):
         times = [each.at_ns for each in same]
         yield times[0], times[-1]
 

@@ -7,7 +7,7 @@ import re
 
 from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.clients.consumption import longest_time_without_consumption
-from pytest_kmigrate.checkers.controllers.znode_changes import held_in, writes_to
+from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
@@ -23,7 +23,12 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.availability import part
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, LOG, ZOOKEEPER
 from pytest_kmigrate.documents.kip_866.checks.transactions.following import raised_by, zookeeper_follows_the_log
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, STILL_NS, is_given_up_at
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
+    MIGRATION,
+    STILL_NS,
+    is_given_up_at,
+    writer_in,
+)
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -78,7 +83,7 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
 @diagnosis("kmigrate-7", windows=unwritten)
 def no_write_raises_the_offset_since(history: History, verdict: Verdict) -> bool:
     """What was written last left the offset as it was, as its writer was lost for good before it could raise it."""
-    places = [each for each in history.znodes if each.path == MIGRATION and each.data]
+    places = _written(history)
     is_about = verdict.is_of(zookeeper_follows_the_log) and all(raised_by(0) in e.observed for e in verdict.violations)
     return is_about and bool(places) and _stands_still_at(history, places[-1].at_ns + 1)
 
@@ -192,26 +197,26 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
     """
     if at_ns is None:
         return False
-    places = [each for each in history.znodes if each.path == MIGRATION and each.data]
+    places = _written(history)
     before = [each for each in places if each.at_ns < at_ns]
     later = next((each for each in places if each.at_ns >= at_ns), None)
     turns_ns = [each.at_ns for each in history.events if each.kind in _TURNS and each.at_ns > at_ns]
     still_ns = [turn for turn in (*turns_ns, history.end_ns) if later is None or turn < later.at_ns]
-    if later is not None and before and _writer(before[-1]) != _writer(later):
+    if later is not None and before and writer_in(before[-1]) != writer_in(later):
         still_ns.append(later.at_ns)
     return any(_is_lost_at(history, turn) for turn in still_ns)
 
 
-def _writer(change: ZnodeChange) -> str:
-    return f"controller-{held_in(change).get('kraft_controller_id')}"
+def _written(history: History) -> list[ZnodeChange]:
+    return [each for each in history.znodes if each.path == MIGRATION and each.data]
 
 
 def _is_lost_at(history: History, at_ns: int) -> bool:
     """Whether the last writer of ``/migration`` sent a version below that which its own write had left there."""
-    written = [each for each in history.znodes if each.path == MIGRATION and each.at_ns < at_ns and each.data]
+    written = [each for each in _written(history) if each.at_ns < at_ns]
     if not written or at_ns < written[-1].at_ns + STILL_NS or not is_given_up_at(history, at_ns, _ELECTS_NS):
         return False
-    writer = _writer(written[-1])
+    writer = writer_in(written[-1])
     sent = [int(version) for version in _CHECK_FAILED.findall(log_of(history, writer))]
     is_below = any(version < written[-1].version for version in sent)
     return is_below and _was_disturbed(history, writer, written[-1].at_ns)

@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_kmigrate.checkers.controllers.lives import processes
+from pytest_kmigrate.checkers.controllers.raft_logs import high_watermark
 from pytest_kmigrate.documents.kip_866.checks.copying.beginning import migration_begins_when_every_node_is_ready
 from pytest_kmigrate.documents.kip_866.checks.metrics.active_only import only_the_active_controller_reports
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST
@@ -32,7 +33,7 @@ _NEARLY = 5
 """Records that are written while the metrics of one sample are read."""
 _NO_IMAGE = -1
 """The ZkMigrationState of a controller that has not loaded the metadata log yet; no state has this number."""
-_LAG, _WATERMARK = "ZkWriteBehindLag", "RaftHighWatermark"
+_LAG = "ZkWriteBehindLag"
 _NUMBERS = (migration_state_has_its_documented_number, recorded_states_have_their_documented_numbers)
 _SWAPPED = {ZkMigrationState.PRE_MIGRATION.value: 2, ZkMigrationState.MIGRATION.value: 1}
 
@@ -64,19 +65,13 @@ def _is_of_the_image(history: History, metric: str) -> bool:
 def _active_at(history: History, read: float) -> Iterator[Sample]:
     """What active controllers reported when so much of the log was committed."""
     by_log = _by_log(history)
-    first = bisect_left(by_log, read - _NEARLY, key=_committed)
-    return itertools.takewhile(lambda each: _committed(each) <= read + _NEARLY, by_log[first:])
+    first = bisect_left(by_log, read - _NEARLY, key=high_watermark)
+    return itertools.takewhile(lambda each: high_watermark(each) <= read + _NEARLY, by_log[first:])
 
 
 @kept
 def _by_log(history: History) -> list[Sample]:
-    return sorted((each for each in _of_active(history) if _committed(each) >= 0), key=_committed)
-
-
-def _committed(sample: Sample) -> float:
-    """The high watermark, -1 where it is not known."""
-    known = sample.values.get(_WATERMARK)
-    return -1 if known is None else known
+    return sorted((each for each in _of_active(history) if high_watermark(each) >= 0), key=high_watermark)
 
 
 @kept
@@ -127,7 +122,7 @@ def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict)
     ):
         return False
     grown = [
-        (_grown(row, _LAG), _grown(row, _WATERMARK))
+        (_grown(row, _LAG), _grown(row, "RaftHighWatermark"))
         for row in processes(history, "controller")
         for row in [[each for each in row if _is_standby(each) and (each.values.get(_LAG) or 0) > 0]]
         if len(row) >= FEWEST
@@ -141,7 +136,7 @@ def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None, floa
         answered: Sample | None = None
         before, again_ns, read = answered, 0, -1.0
         for each in samples:
-            read = max(read, _committed(each))
+            read = max(read, high_watermark(each))
             is_answer = any(value is not None for value in each.values.values())
             if is_answer and answered is not None and answered.at_ns < each.at_ns - _AROUND_NS:
                 before, again_ns = answered, each.at_ns

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns, processes
+from pytest_kmigrate.checkers.controllers.raft_logs import high_watermark
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
@@ -65,19 +66,13 @@ def _looks(history: History, by_life: Mapping[int, LogImage]) -> list[_Look]:
 
 def _look(samples: Sequence[Sample], first_topic: int, end: int) -> _Look:
     """What was read between the first high watermark above the first topic and the last one not above the end."""
-    committed = [_high_watermark(sample) for sample in samples]
+    committed = [high_watermark(sample) for sample in samples]
     last = max((at for at, up_to in enumerate(committed) if 0 <= up_to <= end), default=0)
     first = next((at for at, up_to in enumerate(committed) if up_to > first_topic), last)
     return _Look(
         shown=[sample for sample in samples[:last] if (sample.values.get("GlobalTopicCount") or 0) > 0],
         hidden=[sample for sample in samples[first + 1 : last] if sample.values.get("GlobalTopicCount") == 0],
     )
-
-
-def _high_watermark(sample: Sample) -> float:
-    """The first offset that is not committed; -1 while the process does not know, as a new leader for a moment."""
-    known = sample.values.get("RaftHighWatermark")
-    return -1 if known is None else known
 
 
 def _shown(history: History, by_life: Mapping[int, LogImage], sample: Sample) -> Violation:

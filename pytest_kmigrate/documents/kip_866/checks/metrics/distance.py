@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.leaderships import terms
-from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untampered
+from pytest_kmigrate.checkers.controllers.znode_changes import untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, has_place, offset_in
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, has_place, offset_in, writer_in
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
@@ -71,14 +71,14 @@ def _judge(
     places: Sequence[ZnodeChange],
 ) -> None:
     # The claim itself leaves the offset as it was: -1 before the copy, and what the controller before has written.
-    moved = list(places[:1]) if has_place(places[0]) else []
-    moved += [each for before, each in pairwise(places) if (offset_in(each) or 0) > (offset_in(before) or 0) >= 0]
-    copied = [each for before, each in pairwise(places) if (offset_in(each) or 0) >= 0 > (offset_in(before) or 0)]
-    begun = [*((each, 0) for each in moved), *((each, _BEGINS_NS) for each in copied)]
-    since_ns = min(
-        (each.at_ns + later_ns for each, later_ns in begun if _is_of(each, reported[0].node, reported[0].at_ns)),
-        default=None,
-    )
+    begun = [(places[0], 0)] if has_place(places[0]) else []
+    begun += [
+        (each, 0 if has_place(before) else _BEGINS_NS)
+        for before, each in pairwise(places)
+        if (offset_in(each) or 0) > (offset_in(before) or 0)
+    ]
+    own = [(each, later_ns) for each, later_ns in begun if writer_in(each) == reported[0].node]
+    since_ns = min((e.at_ns + later_ns for e, later_ns in own if e.at_ns >= reported[0].at_ns), default=None)
     if since_ns is None:
         return
     wrong, compared = 0, 0
@@ -97,11 +97,6 @@ def _judge(
                 row, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
             )
     rows.looked_at(row, compared if compared >= FEWEST else 0)
-
-
-def _is_of(place: ZnodeChange, node: str, since_ns: int) -> bool:
-    """Whether a controller put it there, from a time on."""
-    return place.at_ns >= since_ns and f"controller-{held_in(place).get('kraft_controller_id')}" == node
 
 
 def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:

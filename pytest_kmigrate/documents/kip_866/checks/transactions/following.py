@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from pytest_kmigrate.checkers.controllers.znode_changes import held_in
+from pytest_kmigrate.checkers.controllers.raft_logs import high_watermark
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of
@@ -16,7 +16,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     named,
     position_set,
 )
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, writer_in
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample, Transaction
@@ -109,9 +109,7 @@ def _judge_standing(history: History, rows: ByRequirement, writes: Sequence[Tran
 def _judge_committed(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:
     by_node: dict[str, list[Sample]] = {}
     for each in history.samples:
-        watermark = each.values.get("RaftHighWatermark")
-        # -1: a new leader does not know it until a majority has fetched.
-        if each.values.get("ActiveControllerCount") == 1 and watermark is not None and watermark >= 0:
+        if each.values.get("ActiveControllerCount") == 1 and high_watermark(each) >= 0:
             by_node.setdefault(each.node, []).append(each)
     standing = -1
     for write in writes:
@@ -120,7 +118,7 @@ def _judge_committed(history: History, rows: ByRequirement, writes: Sequence[Tra
         sample = _next_sample(by_node.get(_controller(write), []), write.at_ns)
         if sample is None or position is None:
             continue
-        watermark = sample.values["RaftHighWatermark"] or 0
+        watermark = high_watermark(sample)
         rows.looked_at(_COMMITTED)
         if position >= watermark:
             later = span(sample.at_ns - write.at_ns)
@@ -140,8 +138,7 @@ def _raised(write: Transaction, standing: int) -> tuple[int | None, int]:
 
 
 def _controller(transaction: Transaction) -> str:
-    ids = (held_in(each).get("kraft_controller_id") for each in transaction.changes if each.path == MIGRATION)
-    return f"controller-{next(ids, None)}"
+    return next((writer_in(each) for each in transaction.changes if each.path == MIGRATION), "")
 
 
 def _next_sample(samples: Sequence[Sample], at_ns: int) -> Sample | None:

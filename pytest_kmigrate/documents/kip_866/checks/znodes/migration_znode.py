@@ -45,6 +45,11 @@ def offset_in(change: ZnodeChange | Write) -> int | None:
     return offset if isinstance(offset, int) else None
 
 
+def writer_in(change: ZnodeChange | Write) -> str:
+    """The controller that ``/migration`` names as the one that wrote it."""
+    return f"controller-{held_in(change).get('kraft_controller_id')}"
+
+
 def has_place(change: ZnodeChange | Write) -> bool:
     """Whether ``/migration`` held the place of a copy that was made: its offset is -1 before."""
     offset = offset_in(change)

@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, writer_in
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -81,5 +81,5 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
     written = [each for each in history.znodes if each.path == MIGRATION and at_ns is not None and each.at_ns < at_ns]
     if at_ns is None or not written or phase_at(history, at_ns) != Phase.HYBRID.name:
         return False
-    writer = f"controller-{held_in(written[-1]).get('kraft_controller_id')}"
+    writer = writer_in(written[-1])
     return sent_below(history, writer, written[-1].version)
