@@ -8,5 +8,5 @@ from pytest_kmigrate.model.verdict import Verdict
 
 @diagnosis("KAFKA-20774")
 def broker_lost_credentials_as_it_loaded_the_log(history: History, verdict: Verdict) -> bool:
-    """Brokers that were started again lack credentials that others have, and such are all that is wrong."""
+    """Brokers that started again or were cut off lack credentials that others have, and such are all that is wrong."""
     return brokers_loaded_without(history, verdict)

@@ -37,9 +37,8 @@ def controller_took_credentials_from_zookeeper(history: History, verdict: Verdic
 def broker_lost_credentials_as_it_loaded_the_log(history: History, verdict: Verdict) -> bool:
     """Brokers in KRaft mode lack credentials that others have, and such are all that is wrong.
 
-    Each of them was not ready yet when another credential of the same mechanism was removed and the one that it lacks
-    was set last: it loaded both at once, as such a controller does, and its log has this load. By their names the
-    removed one is the first that it came to.
+    Each of them read it and the removal of another one of the same mechanism at once, as such a controller does: as it
+    came up, or after its high watermark had stood still. By their names the removed one is the first that it came to.
     """
     return brokers_loaded_without(history, verdict)
 
