@@ -21,19 +21,33 @@ class Code:
     """Their pattern: ``*`` stands for any text."""
     does: str
     """What they do, in a few words."""
+    requirements: tuple[str, ...]
+    """Those of the document that are about it."""
     releases: Ranges
     """The releases that have such classes, as ranges such as ``>=3.4.0,<4.0.0``."""
+    only: tuple[str, ...] = ()
+    """Patterns of those of their methods that do it, each with its class and a dot before its name; all, if none."""
     without: tuple[str, ...] = ()
-    """Patterns of those among them that carry out another document, and run in no cluster of this one."""
+    """Patterns of classes among them, or of their methods, that carry out another document."""
 
     def is_in(self, version: str) -> bool:
         """Whether a release, or a build of one, is said to have such classes."""
         return is_in(version, self.releases)
 
 
-def is_of_another(class_name: str, code: Iterable[Code]) -> bool:
-    """Whether a class carries out another document than the one whose code this is."""
-    return any(fnmatchcase(class_name, pattern) for each in code for pattern in each.without)
+def is_listed(class_name: str, method: str, code: Iterable[Code]) -> bool:
+    """Whether a method carries out a part of the document whose code this is."""
+    names = (class_name, f"{class_name}.{method}")
+    return any(
+        fnmatchcase(class_name, each.id)
+        and (not each.only or _is_any(names, each.only))
+        and not _is_any(names, each.without)
+        for each in code
+    )
+
+
+def _is_any(names: Iterable[str], patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 
 @lru_cache

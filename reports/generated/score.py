@@ -27,7 +27,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pytest_kmigrate.catalogue.code import CODE, code_of, is_of_another
+from pytest_kmigrate.catalogue.code import CODE, Code, code_of, is_listed
 from pytest_kmigrate.distributions.class_names import class_digest, method_of
 from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.distributions.java_tools.lines import InstructionProbes, code_lines, probes_of_instructions
@@ -92,9 +92,9 @@ class Sample:
             return mutants
         patterns, code = self._patterns, () if self.classes else code_of(self.profile)
         mutants = generated_mutants(self.distribution, patterns, _say)
-        sensible = [each for each in mutants if is_sensible(each) and not is_of_another(each.class_name, code)]
+        sensible = [each for each in mutants if is_sensible(each) and _is_listed(each, code)]
         if not sensible:
-            wanted = ", ".join(patterns) or f"in {CODE} of {self.profile}"
+            wanted = ", ".join(self.classes) or f"of the {len(patterns)} patterns in {CODE} of {self.profile}"
             raise WrongUseError(
                 f"Kafka {self.kafka}: expected classes {wanted} to mutate, got none of them; if this Kafka has other "
                 "packages, name them by CLASSES, such as com.acme.kafka.raft.*"
@@ -251,6 +251,11 @@ def _set_by_an_error(over: threading.Event) -> Iterator[None]:
     except BaseException:
         over.set()
         raise
+
+
+def _is_listed(mutant: GeneratedMutant, code: Sequence[Code]) -> bool:
+    """Whether it changes what carries out the document; any does where classes are named in place of its own."""
+    return not code or is_listed(mutant.class_name, method_of(mutant.method), code)
 
 
 def _named(test: str) -> str:

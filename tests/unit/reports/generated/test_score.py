@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pytest_kmigrate.catalogue.code import is_listed
 from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.distributions.java_tools.lines import CodeLine, InstructionProbes
 from pytest_kmigrate.distributions.java_tools.mutants import GeneratedMutant
@@ -159,6 +160,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sample:
     made = Sample("kip-866", "3.9.1", tmp_path, 4, 1, coverage)
     monkeypatch.setitem(vars(made), "distribution", KAFKA)
     monkeypatch.setattr(score, "generated_mutants", lambda *_: [A, B, REFUSED, NEVER])
+    monkeypatch.setattr(score, "is_listed", lambda *_: True)
     monkeypatch.setattr(score, "drawn", lambda mutants, _count, _seed: mutants)
     answer: Callable[[object, GeneratedMutant, Path, object], str] = lambda _, mutant, *__: (  # noqa: E731
         "VerifyError" if mutant == REFUSED else "taken"
@@ -327,7 +329,9 @@ def test_a_file_that_is_none_of_ours_is_wrong_use(
 def test_a_kafka_with_other_packages_is_wrong_use(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sentence has what was looked for, and how to name others."""
     monkeypatch.setattr(score, "generated_mutants", lambda *_: [])
-    with pytest.raises(WrongUseError, match=r"expected classes org\.apache\.kafka\.\S+, .* by CLASSES"):
+    with pytest.raises(
+        WrongUseError, match=r"expected classes of the \d+ patterns in code.toml of kip-866 .* by CLASSES"
+    ):
         sample.carry_out({})
 
 
@@ -340,24 +344,24 @@ def test_classes_in_place_of_the_documents_are_mutated(sample: Sample, monkeypat
     assert asked == [("com.acme.*",)]
 
 
-@pytest.mark.parametrize("profile", ["kip-500", "kip-778"])
-def test_code_of_another_document_is_not_mutated(sample: Sample, monkeypatch: pytest.MonkeyPatch, profile: str) -> None:
-    """A cluster without ZooKeeper never runs what migrates one, though it lies among the code of metadata."""
-    names = [
-        *(
-            "org.apache.kafka.metadata.BrokerRegistration",
-            "org.apache.kafka.metadata.migration.KRaftMigrationDriver$Event",
-        ),
-        "kafka.server.metadata.KRaftMetadataCache",
-        "kafka.server.metadata.ZkMetadataCache",
+def test_code_of_another_document_is_not_mutated(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be a class among others, or a method of a class: a cluster without ZooKeeper migrates none."""
+    places = [
+        ("org.apache.kafka.controller.BrokersToIsrs", "update()V"),
+        ("org.apache.kafka.controller.BrokersToElrs", "update()V"),
+        ("org.apache.kafka.controller.QuorumController", "lambda$createTopics$12()V"),
+        ("org.apache.kafka.controller.QuorumController", "lambda$updateFeatures$31()V"),
+        ("kafka.server.metadata.KRaftMetadataCache", "contains()Z"),
+        ("kafka.server.metadata.ZkMetadataCache", "contains()Z"),
     ]
-    mutants = [replace(A, class_name=each) for each in names]
+    mutants = [replace(A, class_name=name, method=method) for name, method in places]
     monkeypatch.setattr(score, "generated_mutants", lambda *_: mutants)
-    for of, expected in ((profile, names[::2]), ("kip-866", names)):
+    monkeypatch.setattr(score, "is_listed", is_listed)
+    for of, expected in (("kip-500", mutants[::2]), ("kip-778", mutants[3:4]), ("kip-866", mutants[5:])):
         monkeypatch.setitem(vars(sample), "profile", of)
         vars(sample).pop("mutants", None)
         (sample.runs / SAMPLE).unlink(missing_ok=True)
-        assert [each.class_name for each in sample.mutants] == expected
+        assert sample.mutants == expected
 
 
 @pytest.mark.slow
