@@ -141,7 +141,7 @@ class Clients:
     def _begin_final_read(self, within_s: float) -> None:
         number = self._numbers()
         rows = PartWriter(self._folder, f"{self.settings.workload.name}-reader-{number}", whole=True)
-        FinalRead(number, self.settings, rows, self._clock, self._counts.partitions).start(within_s, self.news.put)
+        FinalRead(number, self.settings, rows, self._clock, self._counts.ends).start(within_s, self.news.put)
 
     def _stop(self, within_s: float) -> None:
         """Let what is under way end, as long as there is time; the rest becomes indefinite."""

@@ -6,6 +6,9 @@ from typing import Protocol
 
 from pytest_kmigrate.model.operations import OperationOutcome
 
+Partition = tuple[str, int]
+"""Topic and number."""
+
 Row = tuple[int, int, int, str, int, int, int, int, int, int, str, bool, str]
 """One operation, its values in the order of ``model.operations.COLUMNS``."""
 
@@ -41,21 +44,21 @@ class Counts:
     """Sends not even tried because too many were unanswered."""
     consumed: int = 0
     committed: int = 0
-    partitions: dict[str, int] = field(default_factory=dict)
-    """How many partitions each topic has at least: a send to the last of them was acknowledged."""
+    ends: dict[Partition, int] = field(default_factory=dict)
+    """Where each partition ends at least: behind the last record that was acknowledged there."""
 
-    def sent(self, outcome: OperationOutcome, topic: str, partition: int) -> None:
+    def sent(self, outcome: OperationOutcome, topic: str, partition: int, offset: int) -> None:
         """Count one send that ended."""
         if outcome is OperationOutcome.OK:
             self.acked += 1
-            self.partitions[topic] = max(self.partitions.get(topic, 0), partition + 1)
+            self.ends[topic, partition] = max(self.ends.get((topic, partition), 0), offset + 1)
         elif outcome is OperationOutcome.FAILED:
             self.failed += 1
         else:
             self.indefinite += 1
 
     def plain(self) -> dict[str, int]:
-        """As a line of JSON holds it, without the partitions."""
+        """As a line of JSON holds it, without the ends of partitions."""
         return {name: count for name, count in asdict(self).items() if isinstance(count, int)}
 
 

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.workloads.clients.client_properties import reader_properties
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings
-from pytest_kmigrate.workloads.clients.counting import Rows, RunClock
+from pytest_kmigrate.workloads.clients.counting import Partition, Rows, RunClock
 from pytest_kmigrate.workloads.clients.outcomes import error_name
 from pytest_kmigrate.workloads.clients.record_value import FOREIGN, decode
 
@@ -23,7 +23,6 @@ _NO_TROUBLE = "none"
 _ENOUGH_CLIENTS = 2
 
 T = TypeVar("T")
-Partition = tuple[str, int]
 
 
 class WholeRows(Rows, Protocol):
@@ -41,7 +40,8 @@ class WholeRows(Rows, Protocol):
 class FinalRead:
     """One final read, in a thread of its own because asking for a partition's end blocks; reports its result once.
 
-    ``partitions``: how many each topic has at least. Who knows of fewer is not believed for the first half of the time.
+    ``ends``: where partitions end at least. A broker that knows of fewer partitions, or reports an earlier end, is not
+    believed for the first half of the time: one that was cut off goes on as the leader that it no longer is.
     A topic that no broker has known of for half of the time, and no broker reports otherwise, does not exist: that is
     its result, a row that failed, and the other topics are read. One that is slow to appear is waited for.
     Records that a leader has by its own word, and gives to neither of two clients in a quarter of the time each, are
@@ -49,14 +49,14 @@ class FinalRead:
     """
 
     def __init__(
-        self, number: int, settings: ClientsSettings, rows: WholeRows, clock: RunClock, partitions: Mapping[str, int]
+        self, number: int, settings: ClientsSettings, rows: WholeRows, clock: RunClock, ends: Mapping[Partition, int]
     ) -> None:
         self.number = number
         self._topics = settings.workload.every_topic
         self._properties = reader_properties(settings, number)
         self._rows = rows
         self._clock = clock
-        self._partitions_at_least = partitions
+        self._ends_at_least = ends
         self._deadline = self._doubting_until = time.monotonic()
         self._doubting_s = self._quiet_s = 0.0
         self._count = 0
@@ -172,8 +172,8 @@ class FinalRead:
             self._absent[topic] = described.error
             return []
         self._known.add(topic)
-        is_told_less = len(described.partitions) < self._partitions_at_least.get(topic, 0)
-        if is_told_less and time.monotonic() < self._doubting_until:
+        at_least = max((number + 1 for name, number in self._ends_at_least if name == topic), default=0)
+        if len(described.partitions) < at_least and time.monotonic() < self._doubting_until:
             raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
         return sorted(described.partitions)
 
@@ -189,6 +189,9 @@ class FinalRead:
 
     def _watermarks_now(self, reader: Consumer, partition: TopicPartition) -> tuple[int, int]:
         low, high = reader.get_watermark_offsets(partition, timeout=min(2.0, self._left_s()))
+        at_least = self._ends_at_least.get((partition.topic, partition.partition), 0)
+        if high < at_least and time.monotonic() < self._doubting_until:
+            raise KafkaException(KafkaError(KafkaError.OFFSET_NOT_AVAILABLE))
         return low, high
 
     def _insistently(self, reader: Consumer, ask: Callable[[], T]) -> T:

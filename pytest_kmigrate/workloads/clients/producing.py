@@ -138,7 +138,7 @@ class Sender:
         ended_ns = self._clock.now_ns()
         who = (PRODUCE, outcome.value, self.number)
         self._rows.append((*who, *where, self.number, sequence, began_ns, ended_ns, "", True, error))
-        self._counts.sent(outcome, *where[:2])
+        self._counts.sent(outcome, *where)
 
 
 class Senders:

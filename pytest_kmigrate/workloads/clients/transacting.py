@@ -213,7 +213,7 @@ class Transactors:
         while not self._done.empty():
             for row in self._done.get():
                 self._rows.append(row)
-                self._counts.sent(OperationOutcome(row[1]), row[3], row[4])
+                self._counts.sent(OperationOutcome(row[1]), *row[3:6])
 
     def stop(self) -> None:
         """Let what is under way end, and begin nothing new."""

@@ -10,8 +10,8 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.workloads.clients import final_read
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.clients.counting import Row, RunClock
-from pytest_kmigrate.workloads.clients.final_read import FinalRead, Partition
+from pytest_kmigrate.workloads.clients.counting import Partition, Row, RunClock
+from pytest_kmigrate.workloads.clients.final_read import FinalRead
 from pytest_kmigrate.workloads.clients.record_value import encode
 from tests.unit.workloads.played_message import PlayedMessage
 from tests.unit.workloads.played_time import PlayedTime
@@ -176,6 +176,7 @@ def read_from(monkeypatch: pytest.MonkeyPatch, rows: Kept) -> ReadFrom:
         topics: tuple[str, ...] = ("orders",),
         within_s: float = 2,
         quiet_s: float = 2,
+        acknowledged: int = 0,
     ) -> dict[str, object]:
         waiting, played = list(met), PlayedTime()
         for each in met:
@@ -184,7 +185,8 @@ def read_from(monkeypatch: pytest.MonkeyPatch, rows: Kept) -> ReadFrom:
         monkeypatch.setattr(final_read, "time", played)
         monkeypatch.setattr(final_read, "PATIENCE_S", 0.0)
         settings = ClientsSettings(ClientWorkload(topics=topics), {}, "unused", 0)
-        read = FinalRead(9, settings, rows, RunClock(0), {"orders": partitions})
+        at_least = {("orders", number): acknowledged for number in range(partitions)}
+        read = FinalRead(9, settings, rows, RunClock(0), at_least)
         monkeypatch.setattr(read, "_deadline", within_s)
         monkeypatch.setattr(read, "_doubting_until", doubting_s)
         monkeypatch.setattr(read, "_doubting_s", doubting_s)
@@ -203,6 +205,22 @@ def test_a_broker_that_was_told_too_little_does_not_end_the_read(read_from: Read
     result = read_from(met, partitions=3, doubting_s=2)
     assert result["ends"] == {"orders-0": END, "orders-1": END, "orders-2": END}
     assert all(reader.is_closed for reader in met)
+
+
+def test_a_leader_that_was_deposed_does_not_end_the_read(read_from: ReadFrom, rows: Kept) -> None:
+    """One that was cut off reports an end before what its successor has acknowledged; another client meets another."""
+    met = [Reader(ends=(2,)), Reader(ends=(2,)), Reader()]
+    result = read_from(met, partitions=1, doubting_s=2, acknowledged=END)
+    assert (result["event"], result["ends"]) == ("final-read-done", {"orders-0": END})
+    assert [row[5] for row in rows.shown] == list(range(END))
+    assert all(reader.is_closed for reader in met)
+
+
+def test_an_end_before_what_was_acknowledged_is_believed_in_the_end(read_from: ReadFrom, rows: Kept) -> None:
+    """Where no broker has more for half of the time, the rest is lost, and the read shows it."""
+    result = read_from([Reader(ends=(2,))], partitions=1, doubting_s=0.05, acknowledged=END)
+    assert (result["event"], result["ends"]) == ("final-read-done", {"orders-0": 2})
+    assert [row[5] for row in rows.shown] == [0, 1]
 
 
 def test_a_partition_that_nobody_knows_any_more_is_lost(read_from: ReadFrom) -> None:
