@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from pytest_kmigrate.faults.effect import Applied, whole_number
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.events.faults import DISK, NOTHING
 from pytest_kmigrate.model.protocols import Node, Restricted, Scene
 from pytest_kmigrate.procedures.restarts import await_session_over, has_started
+from pytest_kmigrate.waiting import until
 
 _OFFLINE = "OfflineLogDirectoryCount"
 _TOO_MANY = os.strerror(errno.EMFILE)
 _CONNECTED_WITHIN_S = 1.0
+_KNOWN_WITHIN_S = 60
 _CLOCK_WITHIN_S = 5
 """A clock is read by the second, and its setting takes a second to be seen."""
 _STOOD_MS = 500
@@ -96,6 +99,7 @@ class FewFiles:
             yield Applied((node.name,), looked_for, witness, takes=DISK, may_end=True)
         finally:
             node.restrict(Restricted.OPEN_FILES, None)
+            _await_sign_of_life(node, address)
             if not node.alive or (scene.view.metric(node.name, _OFFLINE) or 0) > before:
                 _restarted(scene, node)
 
@@ -236,13 +240,34 @@ def _ahead_s(scene: Scene, node: Node) -> float | None:
     return None if clock is None else clock - time.time()
 
 
-def _connect(address: str, times: int) -> None:
-    """Dial a node; a connection that it cannot take is taken by the kernel, and closed here."""
+def _connect(address: str, times: int) -> int:
+    """Dial a node, and return how often there was an answer.
+
+    A connection that it cannot take is taken by the kernel, and closed here.
+    """
     host, _, port = address.rpartition(":")
+    connected = 0
     with ExitStack() as closing:
         for _ in range(times):
             with suppress(OSError):
                 closing.enter_context(socket.create_connection((host, int(port)), timeout=_CONNECTED_WITHIN_S))
+                connected += 1
+    return connected
+
+
+def _await_sign_of_life(node: Node, address: str) -> None:
+    """Return when a node is known to have ended, or still listens.
+
+    One that has ended itself is known to have when its output has been read to the end, which takes seconds on a
+    machine that is busy; it listens no more until then.
+    """
+    with suppress(AwaitTimeoutError):
+        until(
+            lambda: not node.alive or _connect(address, 1),
+            awaited=f"{node.name} listening, or its end",
+            within_s=_KNOWN_WITHIN_S,
+            ends_anyway=True,
+        )
 
 
 def _restarted(scene: Scene, node: Node) -> None:

@@ -37,6 +37,17 @@ def may_end(history: History, node: str | None, at_ns: int) -> bool:
     return any(since <= at_ns < to for since, to in times.get(str(node), ()))
 
 
+def ends_allowed(history: History, node: str | None) -> Sequence[tuple[int, int]]:
+    """From when to when this node might end by a fault: from its beginning, as it bites before it is applied."""
+    begun = {event.what.fault_id: event.at_ns for event in history.of(FaultBegan)}
+    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
+    return [
+        (begun.get(applied.what.fault_id, applied.at_ns), healed.get(applied.what.fault_id, history.end_ns + 1))
+        for applied in history.of(FaultApplied)
+        if node in targets_of(applied) and (applied.what.may_end or applied.what.takes == DISK)
+    ]
+
+
 def is_without_a_disk(history: History, node: str | None, at_ns: int) -> bool:
     """Whether a node lacked a disk at an instant, by a fault."""
     return any(since <= at_ns < to for since, to in without_a_disk(history).get(str(node), ()))

@@ -1,25 +1,32 @@
 """Deaths: nodes that ended unexpectedly, and nodes that were stopped and did not end as they should."""
 
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
+from pytest_kmigrate.checkers.evidence.logs import was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
-from pytest_kmigrate.checkers.evidence.taken import is_without_a_disk, may_end
+from pytest_kmigrate.checkers.evidence.taken import ends_allowed, is_without_a_disk, may_end
 from pytest_kmigrate.model.event import PHASE, Event, Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped, ThreadDied
 from pytest_kmigrate.model.history import History
+
+_ENDS_ITSELF = ("Shutdown broker because", "Halting broker because", "Encountered fatal fault")
+"""What Kafka logs as it ends a process on purpose."""
+_NOTICED_WITHIN_NS = 30_000_000_000
+"""So late the end of a process is noticed at most: its output is read to the end before."""
 
 
 def unexpected_deaths(history: History) -> list[Recorded[NodeDied]]:
     """Deaths that no test expected, nor Kafka's design, and that this machine did not cause.
 
     A node that a fault killed is recorded as stopped. One that lacks a disk by a fault may end: Kafka ends a broker
-    whose last log directory fails, or that with the metadata log. So may one under a fault that declares it.
+    whose last log directory fails, or that with the metadata log. So may one under a fault that declares it. An end
+    that is noticed after the fault counts as one within it if the node itself dates its last words there.
     """
     return [
         death
         for death in history.of(NodeDied)
         if not (death.what.cause or is_expected_end(history, death) or _dies_by_design(history, death))
-        if not _is_planted(history, death)
+        if not (_is_planted(history, death) or _ended_itself_before(history, death))
     ]
 
 
@@ -42,6 +49,16 @@ def failed_stops(history: History) -> list[Recorded[NodeStopped]]:
 
 def _is_planted(history: History, ended: Event) -> bool:
     return any(each(history, ended.node, ended.at_ns) for each in (is_without_a_disk, may_end))
+
+
+def _ended_itself_before(history: History, death: Recorded[NodeDied]) -> bool:
+    """Whether a node ended itself while a fault let it, and was noticed to have shortly after the fault was healed."""
+    said = death.what.said
+    return any(words in said for words in _ENDS_ITSELF) and any(
+        was_logged_between(history, said, since_ns, to_ns)
+        for since_ns, to_ns in ends_allowed(history, death.node)
+        if to_ns <= death.at_ns <= to_ns + _NOTICED_WITHIN_NS
+    )
 
 
 def _dies_by_design(history: History, death: Recorded[NodeDied]) -> bool:

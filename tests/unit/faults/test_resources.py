@@ -1,6 +1,7 @@
 """Facts about what a process is granted: what shows that a fault took it, and that leaving gives it back."""
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
 
@@ -79,6 +80,18 @@ def test_a_broker_that_lost_a_directory_by_it_is_started_again(stage: Stage, lis
         stage.view.metrics[OFFLINE] = 1
     assert listening
     assert stage.cluster.node("broker-1").incarnation == 2
+
+
+def test_a_broker_that_ended_and_is_not_known_to_have_yet_is_started_again(
+    stage: Stage, listening: socket.socket
+) -> None:
+    """It listens no more; its end is known when its output has been read, later than the fault is healed."""
+    broker = stage.cluster.node("broker-1")
+    known = threading.Timer(0.2, broker.kill)
+    with inject(stage.scene, FewFiles(ONE)):
+        listening.close()
+        known.start()
+    assert (broker.alive, broker.incarnation) == (True, 2)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What faults take from nodes, and what follows from that: it is left out of verdicts, and nothing else is."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.checkers.evidence.replicas import unserved
@@ -73,3 +75,44 @@ def test_a_node_may_end_without_a_disk_and_not_otherwise(ended: EventKind, decla
         died = event(ended, at_ms, node)
         run = history(events=[STARTED, *sorted([*taken, died], key=lambda each: each.at_ns), END])
         assert no_unexpected_death.judge(run).outcome is outcome, (node, at_ms)
+
+
+ENDED = "ERROR Shutdown broker because all log dirs in /disk have failed (kafka.log.LogManager)"
+AT_15_S = f"2026-11-30 10:00:15,000 {ENDED}"
+"""By the clock of a node that is two hours ahead of UTC; the fault is in force from 10 to 20 s."""
+
+
+@pytest.mark.parametrize(
+    ("said", "at_ms", "node", "declared", "outcome"),
+    [
+        (AT_15_S, 20_005, "broker-1", {"takes": "disk"}, Outcome.CONFORMS),
+        (AT_15_S, 27_000, "broker-1", {"takes": "nothing", "may_end": True}, Outcome.CONFORMS),
+        (AT_15_S, 51_000, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
+        (AT_15_S.replace(":15,", ":09,"), 20_005, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
+        (AT_15_S.replace(":15,", ":21,"), 22_000, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
+        (AT_15_S.replace("Shutdown broker because", "Saw that"), 20_005, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
+        (ENDED, 20_005, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
+        (AT_15_S, 20_005, "broker-0", {"takes": "disk"}, Outcome.VIOLATES),
+        (AT_15_S, 20_005, "broker-1", {"takes": "nothing"}, Outcome.VIOLATES),
+    ],
+    ids=[
+        "noticed at once",
+        "noticed late",
+        "much later",
+        "before the fault",
+        "after the fault",
+        "it did not end itself",
+        "without a time",
+        "another node",
+        "a fault that lets none end",
+    ],
+)
+def test_an_end_that_is_noticed_after_the_fault_is_of_when_the_node_dates_it(
+    said: str, at_ms: int, node: str, declared: dict[str, object], outcome: Outcome
+) -> None:
+    """On a busy machine the output of a process is read to its end seconds after it has ended."""
+    died = event(EventKind.NODE_DIED, at_ms, node, exit_code=1, said=said)
+    run = history(events=[STARTED, *in_force("few-files(broker-1)", 10_000, 20_000, **declared), died, END])
+    dated = replace(run, header=replace(run.header, started_at="2026-11-30T08:00:00+00:00"))
+    assert no_unexpected_death.judge(dated).outcome is outcome
+    assert no_unexpected_death.judge(run).outcome is Outcome.VIOLATES, "the run has no time"
