@@ -90,7 +90,7 @@ AT_15_S = f"2026-11-30 10:00:15,000 {ENDED}"
         (AT_15_S, 51_000, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
         (AT_15_S.replace(":15,", ":09,"), 20_005, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
         (AT_15_S.replace(":15,", ":21,"), 22_000, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
-        (AT_15_S.replace("Shutdown broker because", "Saw that"), 20_005, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
+        (AT_15_S.replace("Shutdown", "Saw a"), 20_005, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
         (ENDED, 20_005, "broker-1", {"takes": "disk"}, Outcome.VIOLATES),
         (AT_15_S, 20_005, "broker-0", {"takes": "disk"}, Outcome.VIOLATES),
         (AT_15_S, 20_005, "broker-1", {"takes": "nothing"}, Outcome.VIOLATES),

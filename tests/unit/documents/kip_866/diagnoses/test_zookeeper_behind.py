@@ -221,3 +221,44 @@ def test_the_last_quota_that_stays_is_kmigrate_9(events: list[Event], source: st
     run = history(events=[*events, *taken], images={"after": left}, logs={"controller-3000": log})
     bugs = ("kmigrate-9",) if is_named else ()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
+UNSURE = change(2, "set-quota", BY_CLIENT, "indefinite", wanted={"producer_byte_rate": 7.0})
+TAKEN_AFTER_IT = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None})
+UNANSWERED = change(10, "set-quota", BY_CLIENT, "indefinite", wanted={"producer_byte_rate": None})
+SURE = change(2, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": 7.0})
+
+
+@pytest.mark.parametrize(
+    ("events", "log", "in_log", "log_ms", "is_named"),
+    [
+        ([UNSURE, HYBRID, TAKEN_AFTER_IT], THROWN, {}, 49, True),
+        ([SURE, HYBRID, UNANSWERED], THROWN, {}, 49, True),
+        ([SURE, HYBRID, UNANSWERED], "", {}, 49, False),
+        ([SURE, UNANSWERED], THROWN, {}, 49, False),
+        ([SURE, HYBRID, UNANSWERED], THROWN, {}, 9, False),
+        ([SURE, HYBRID], THROWN, {}, 49, False),
+        ([UNSURE, HYBRID, TAKEN_AFTER_IT], THROWN, {BY_CLIENT: {"consumer_byte_rate": 7.0}}, 49, False),
+    ],
+    ids=[
+        "set without an answer",
+        "taken away without an answer",
+        "nothing was thrown",
+        "before dual write",
+        "the log was read before",
+        "never taken away",
+        "another one of the log is left",
+    ],
+)
+def test_a_quota_of_which_a_change_has_no_answer_is_gone_by_the_log(
+    events: list[Event], log: str, in_log: dict[str, dict[str, float]], log_ms: int, *, is_named: bool
+) -> None:
+    """What answers leave open the metadata log shows, if it was read after the removal."""
+    images = {
+        "log": MetadataImage("metadata-log", known=FULL.known, quotas=in_log),
+        "after": MetadataImage("zookeeper", known=FULL.known, quotas={BY_CLIENT: {"producer_byte_rate": 7.0}}),
+    }
+    taken = [*started(*CONTROLLERS), snapshot(log_ms, "log", took_ms=0), snapshot(50, "after", took_ms=0)]
+    run = history(events=[*events, *taken], images=images, logs={"controller-3000": log})
+    bugs = ("kmigrate-9",) if is_named else ()
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
