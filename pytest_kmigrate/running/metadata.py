@@ -88,14 +88,15 @@ class Metadata:
         filled = [family for family in families if family not in self.left_out]
         _accepted(take_back(self._admin, self._recorder, self._plan(filled)), "taking back")
 
-    def make(self, *changes: MetadataChange) -> None:
-        """Make some changes, one after the other; each is recorded. ClusterError when one is refused.
+    def make(self, *changes: MetadataChange, may_be_refused: bool = False) -> None:
+        """Make some changes, one after the other; each is recorded.
 
-        One that is not answered, as its controller died, may have been carried out.
+        ClusterError when one is refused that may not be. One that is not answered, as its controller died, may have
+        been carried out.
         """
         for change in changes:
             completion = self._admin.record(change, self._recorder)
-            if completion.outcome is OperationOutcome.FAILED:
+            if completion.outcome is OperationOutcome.FAILED and not may_be_refused:
                 raise ClusterError(f"{change.change} {change.subject}: expected to be accepted, got {completion.error}")
 
     def renew_tokens(self) -> None:

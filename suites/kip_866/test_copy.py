@@ -8,6 +8,7 @@ from pytest_kmigrate import (
     Cut,
     Hold,
     Kind,
+    MetadataChange,
     Pause,
     Phase,
     Role,
@@ -27,6 +28,7 @@ MANY_TOPICS = [f"many-{number}" for number in range(300)]
 ENCODED = "listener.name.elsewhere.ssl.key.password"
 # One whose session has expired in the pause may be elected and never take over (kmigrate-35), which others test.
 OUTLIVES_THE_PAUSE = {"zookeeper.session.timeout.ms": "60000"}
+ASKED_BEFORE = MetadataChange("set-acl", "Topic:LITERAL:asked-before", {"binding": "User:alice|*|Read|Allow"})
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
 
@@ -257,6 +259,28 @@ def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
     )
     workload.await_acked(500)
     verify(checks.no_acked_record_lost(), checks.no_phantom_record())
+
+
+@pytest.mark.known_bug("kmigrate-37")
+@pytest.mark.requirement("K866-DW-no-writes-during-copy", "K866-DW-full-parity")
+def test_what_the_former_controller_is_about_to_write_is_refused_or_kept(
+    workload, cluster_metadata, migration, inject, verify_clients
+):
+    """A broker is about to write an ACL to ZooKeeper when a KRaft controller takes over; it does so during the copy."""
+    workload.await_acked(500)
+    migration.advance_to(Phase.PREPARING)
+    with inject(Hold(crash_points.LONG_BEFORE_THE_CLAIM)) as claiming, inject(Hold(crash_points.LONG_COPY)):
+        migration.begin(procedure.ENTER_MIGRATION, moves=3)
+        claiming.await_bitten()
+        with inject(Hold(crash_points.ACL_NOT_WRITTEN, Role.BROKER)):
+            cluster_metadata.make(ASKED_BEFORE, may_be_refused=True)
+    migration.advance_to(Phase.HYBRID)
+    cluster_metadata.settle("copied")
+
+    verify_clients(
+        checks.acknowledged_metadata_changes_present("copied-log"),
+        checks.acknowledged_metadata_changes_present("copied-zookeeper"),
+    )
 
 
 @pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)

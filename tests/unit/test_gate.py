@@ -34,6 +34,7 @@ NOT_SAMPLED = {
     "crash_points.TOPIC_NOT_WRITTEN": "two controllers are held for 15 s each; long-copy holds one in the same way",
     "crash_points.LATE_CONFIG": "a controller is held for 15 s; long-copy holds one in the same way",
     "crash_points.LATE_DELETION": "the same",
+    "crash_points.ACL_NOT_WRITTEN": "a migration of its own, 60 s; tests/real holds a broker in the same way",
     "topology zk1-broker1-disks": "it is about releases before 3.7 only",
     "topology zk1-broker3-controller1-low": "three rolls of a cluster for one refusal cost 45 s",
     "topology kraft-broker3-controller3-upgrade": "a whole roll costs a minute, and tests/real rolls nodes already",

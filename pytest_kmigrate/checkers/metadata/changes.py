@@ -108,9 +108,14 @@ def has_failed(event: Recorded[MetadataChanged]) -> bool:
     return event.what.outcome == "failed"
 
 
+def slots_of(event: Recorded[MetadataChanged]) -> set[Slot]:
+    """What a change is about."""
+    return {effect.slot for effect in _effects(event, {})}
+
+
 def families_of(event: Recorded[MetadataChanged]) -> set[str]:
     """The families of metadata that a change is about."""
-    return {effect.slot[0] for effect in _effects(event, {})}
+    return {family for family, _, _ in slots_of(event)}
 
 
 def refusals(events: Iterable[Recorded[MetadataChanged]]) -> dict[str, str]:

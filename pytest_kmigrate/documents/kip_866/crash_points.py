@@ -20,6 +20,9 @@ ISR_CHANGE_ASKED = CrashPoint(
 )
 """A leader has chosen the controller that it will ask to change an ISR; the request is not sent yet."""
 
+ACL_NOT_WRITTEN = CrashPoint("acl-not-written", "kafka.zk.KafkaZkClient", "createAclsForResourceIfNotExists", held_s=20)
+"""The broker that is the controller is about to write an ACL; held until KRaft has claimed and copies."""
+
 ABOUT_TO_CLAIM = CrashPoint(
     "about-to-claim",
     "org.apache.kafka.metadata.migration.KRaftMigrationDriver$BecomeZkControllerEvent",
@@ -62,5 +65,6 @@ CRASH_POINTS = {
         Role.CONTROLLER,
     ),
     ISR_CHANGE_ASKED: Role.BROKER,
+    ACL_NOT_WRITTEN: Role.BROKER,
 }
 """Those that schedules may name, and which nodes come there."""

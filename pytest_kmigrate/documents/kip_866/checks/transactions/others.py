@@ -1,13 +1,15 @@
 """Checks of other writers: none during the copy, and no controller that another one has succeeded."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns
-from pytest_kmigrate.documents.kip_866.checks.transactions.conditional import NOTIFICATIONS
+from pytest_kmigrate.documents.kip_866.checks.transactions.copies import (
+    CHANGES_NOTIFIED,
+    Copy,
+    copies,
+    is_named_by,
+)
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     EVIDENCE,
     Claimed,
@@ -15,7 +17,6 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     has_transactions,
     kraft_sessions,
     named,
-    sets_place,
 )
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -26,7 +27,6 @@ from pytest_kmigrate.model.verdict import Verdict
 _COPY, _FENCED = "K866-DW-no-writes-during-copy", "K866-FAIL-stale-controller-fenced"
 _BAD_VERSION = -103
 """ZooKeeper's error where a znode that a transaction checks, such as ``/controller_epoch``, has another version."""
-_NOTIFICATIONS = (*NOTIFICATIONS, "/delegation_token/token_changes/")
 _METADATA = ("/brokers/topics", "/config", "/admin", "/kafka-acl", "/delegation_token", "/latest_producer_id_block")
 """What is copied; the rest is of brokers that come and go, and of controllers."""
 
@@ -41,9 +41,9 @@ def nobody_else_writes_during_the_copy(history: History) -> Verdict:
     """
     rows = ByRequirement(_COPY)
     controllers = kraft_sessions(history)
-    copies = list(_copies(history))
+    made = copies(history)
     attempts = 0
-    for copy in copies:
+    for copy in made:
         rows.looked_at(_COPY, _changes_tried(history, copy))
         for each in copy.transactions:
             if each.session in controllers:
@@ -56,64 +56,33 @@ def nobody_else_writes_during_the_copy(history: History) -> Verdict:
                 observed = f"{named(each)}: {write.operation} {write.path}"
                 expected = "only KRaft controllers write metadata during the copy"
                 rows.violated(_COPY, timed_violation(history, expected, observed, each.at_ns, EVIDENCE))
-    text = f"{counted(len(copies), 'copy', 'copies')}, and no other client wrote metadata"
+    text = f"{counted(len(made), 'copy', 'copies')}, and no other client wrote metadata"
     lacking = "ZooKeeper logged no copy in this run during which another client tried to change metadata"
     return rows.verdict(text, lacking, refused_attempts=attempts)
 
 
-@dataclass(frozen=True)
-class _Copy:
-    """From the claim of a controller to the first place that it puts into ``/migration``."""
-
-    began_ns: int
-    ended_ns: int
-    zxid: int
-    transactions: list[Transaction]
-
-
-def _changes_tried(history: History, copy: _Copy) -> int:
+def _changes_tried(history: History, copy: Copy) -> int:
     """How many changes of metadata clients had asked for while it lasted."""
     changes = history.of(MetadataChanged)
     return sum(began_ns(each) <= copy.ended_ns and each.at_ns >= copy.began_ns for each in changes)
-
-
-def _copies(history: History) -> Iterator[_Copy]:
-    """What was logged during each copy; of a log that came with the run's beginning the copy had ended before."""
-    first = {each.life: each for each in reversed(claims(history)) if each.is_kraft}
-    for life, claimed in sorted(first.items()):
-        if life == 0 and history.header.inherited_offset >= 0:
-            continue
-        later = [each for each in history.transactions if each.zxid > claimed.transaction.zxid]
-        ended = next((number for number, each in enumerate(later) if sets_place(each)), None)
-        if ended is not None:
-            begun = claimed.transaction
-            yield _Copy(begun.at_ns, later[ended].at_ns, begun.zxid, later[:ended])
 
 
 def _is_metadata(write: Write) -> bool:
     return write.path.startswith(_METADATA)
 
 
-def _notifies_of_an_earlier(history: History, copy: _Copy, notified: Transaction, write: Write) -> bool:
+def _notifies_of_an_earlier(history: History, copy: Copy, notified: Transaction, write: Write) -> bool:
     """Whether a write is the one notification of what its session wrote before the copy began."""
-    if write.operation != "create" or not write.path.startswith(_NOTIFICATIONS):
+    if write.operation != "create" or not write.path.startswith(CHANGES_NOTIFIED):
         return False
     own = [each for each in history.transactions if each.session == notified.session and each.zxid < notified.zxid]
     for each in reversed(own):
         for change in each.changes:
-            if change.path.startswith(_NOTIFICATIONS) and change.data == write.data:
+            if change.path.startswith(CHANGES_NOTIFIED) and change.data == write.data:
                 return False
-            if _is_named_by(write, change):
+            if is_named_by(write, change):
                 return each.zxid < copy.zxid
     return False
-
-
-def _is_named_by(notification: Write, change: Write) -> bool:
-    """Whether a notification has the name of a znode, and is of its family."""
-    parent, _, name = change.path.rpartition("/")
-    family = parent.split("/")[1:2]
-    is_of_family = notification.path.split("/")[1].startswith(tuple(family)) and not parent.endswith("changes")
-    return is_of_family and bool(name) and name in (notification.data or "")
 
 
 @checker(_FENCED, in_every_run=has_transactions, anomaly="former controller writes", needs=[Capability.ZOOKEEPER_LOG])
