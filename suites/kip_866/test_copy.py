@@ -7,6 +7,7 @@ import pytest
 from pytest_kmigrate import (
     Cut,
     Hold,
+    Kill,
     Kind,
     MetadataChange,
     Pause,
@@ -281,6 +282,44 @@ def test_what_the_former_controller_is_about_to_write_is_refused_or_kept(
         checks.acknowledged_metadata_changes_present("copied-log"),
         checks.acknowledged_metadata_changes_present("copied-zookeeper"),
     )
+
+
+@pytest.mark.since("3.5.0")  # in 3.4 no change reaches partitions that were added
+@pytest.mark.known_bug("kmigrate-36")
+@pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)
+@pytest.mark.requirement(
+    "K866-PROC-copy-topics", "K866-DW-isr-leader", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change"
+)
+def test_partitions_that_had_no_leader_at_the_takeover_are_dual_written(
+    workload, cluster_metadata, migration, inject, admin_of, in_control, led_by, expect, verify_clients
+):
+    """A topic is made, and KRaft takes over before the ZooKeeper controller gives it leaders; later a broker dies."""
+    workload.await_acked(500)
+    migration.advance_to(Phase.PREPARING)
+    with inject(Hold(crash_points.CLAIM_AWAITED)) as claiming:
+        migration.begin(procedure.ENTER_MIGRATION, moves=3)
+        claiming.await_bitten()
+        with inject(Hold(crash_points.STATES_NOT_WRITTEN, Role.BROKER)) as electing:
+            raw_admin.create_topics_at(admin_of(in_control()), ["late"], partitions=3, replication=3, within_s=2)
+            electing.await_bitten()
+            migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
+    cluster_metadata.settle("copied", within_s=15)
+
+    with inject(Kill(targets.partition_leader("orders"))) as dead:
+        expect(
+            expectations.LED_BY_THE_DEAD.of(topic="orders"),
+            lambda: led_by(dead.targets[0], "orders"),
+            equals=[],
+            within_s=20,  # a broker's session is 9 s
+            kind=Kind.LIVENESS,
+            requirements=["K866-RPC-lisr-on-election", "K866-RPC-umr-on-change"],
+        )
+    # Without the topic a controller that takes over writes all that is missing, and informs every broker.
+    cluster_metadata.make(MetadataChange("delete-topic", "late"))
+    migration.make("restart-the-controller", moves.Roll("controller-3000"))
+    workload.await_acked(500)
+    verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper"))
 
 
 @pytest.mark.topology("zk1-broker3-controller1", brokers=3, controllers=1)

@@ -31,6 +31,8 @@ NOT_SAMPLED = {
     "crash_points.METADATA_COPIED_NOT_COMMITTED": "the same place as long-copy, held for less",
     "crash_points.COPY_NOT_BEGUN": "a migration of its own, 35 s; long-copy holds a controller in the same way",
     "crash_points.LONG_BEFORE_THE_CLAIM": "the same place as about-to-claim, held for longer",
+    "crash_points.CLAIM_AWAITED": "the same place, held for 40 s",
+    "crash_points.STATES_NOT_WRITTEN": "what is held there shows only in a whole migration, 110 s",
     "crash_points.TOPIC_NOT_WRITTEN": "two controllers are held for 15 s each; long-copy holds one in the same way",
     "crash_points.LATE_CONFIG": "a controller is held for 15 s; long-copy holds one in the same way",
     "crash_points.LATE_DELETION": "the same",

@@ -31,6 +31,11 @@ ABOUT_TO_CLAIM = CrashPoint(
 )
 """Everything that the migration waits for is there; ``/controller`` is not claimed yet."""
 
+STATES_NOT_WRITTEN = CrashPoint(
+    "states-not-written", "kafka.controller.KafkaController", "onNewPartitionCreation", held_s=40
+)
+"""A ZooKeeper controller has seen new partitions in ``/brokers/topics``; they have no leader and no state yet."""
+
 COPY_NOT_BEGUN = CrashPoint(
     "copy-not-begun", "org.apache.kafka.controller.QuorumController$MigrationRecordConsumer", "beginMigration", held_s=5
 )
@@ -38,6 +43,9 @@ COPY_NOT_BEGUN = CrashPoint(
 
 LONG_BEFORE_THE_CLAIM = replace(ABOUT_TO_CLAIM, name="long-before-the-claim", held_s=15)
 """The same, for longer than a write is held: what the former controller writes last comes in between."""
+
+CLAIM_AWAITED = replace(ABOUT_TO_CLAIM, name="claim-awaited", held_s=40)
+"""The same, for longer than it takes to have a broker held, too, on a slow machine."""
 
 TOPIC_NOT_WRITTEN = CrashPoint(
     "topic-not-written", "kafka.zk.migration.ZkTopicMigrationClient", "createTopic", held_s=15

@@ -8,6 +8,7 @@ NEW_TOPIC_KNOWN = Expectation("new-topic-known", "brokers that know the new topi
 LATER_TOPIC_KNOWN = Expectation("later-topic-known", "brokers that know a topic made after that")
 BROKERS_KNOW = (SUCCESSOR_KNOWN, NEW_TOPIC_KNOWN, LATER_TOPIC_KNOWN)
 """Which brokers hear of what a controller did."""
+LED_BY_THE_DEAD = Expectation("led-by-the-dead", "partitions of {topic} led by a dead broker, as another reports them")
 TOPIC_REPORTED = Expectation("topic-reported", "brokers that report the topic to clients")
 ON_DISKS = Expectation("on-disks", "brokers that have {what} on their disks")
 """``what``: a partition, or words for a topic."""

@@ -1,0 +1,289 @@
+"""kmigrate-36: partitions without a leader at the take-over get no state in ZooKeeper; changes with theirs are lost."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in
+from pytest_kmigrate.checkers.evidence.expectations import lists_in
+from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
+from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
+from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
+from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
+    claims,
+    kraft_sessions,
+    position_set,
+    sets_place,
+)
+from pytest_kmigrate.documents.kip_866.diagnoses.stale_migration_znode import hears_nothing
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
+from pytest_kmigrate.documents.kip_866.expectations import LED_BY_THE_DEAD
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.history import History, Transaction, Write
+from pytest_kmigrate.model.keeping import kept
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation
+
+_NO_NODE = -101
+_SOON_NS = 20_000_000_000
+"""A broker that dies is fenced by then, with which its partitions get other leaders."""
+_TOPIC = re.compile(r"/brokers/topics/([^/]+)")
+_STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state")
+_FAILED = re.compile(
+    r"(?m)^(\S+ \S+),\d+ .*Encountered ZooKeeper error during event MetadataChangeEvent"
+    r"(?:\{provenance=MetadataProvenance\(lastContainedOffset=(\d+),)?"
+)
+"""A change that was not written; since 3.7 with the offset of its last record."""
+_SENT = re.compile(
+    "Made the following ZK writes when handling KRaft|KRAFT_CONTROLLER_TO_BROKER_COMM to DUAL_WRITE state"
+)
+"""Before it brokers were sent a batch, or all there is."""
+_UNFENCED = re.compile(r"(?m)^(\S+ \S+),\d+ .*The request from broker (\d+) to unfence has been granted")
+_AT_ONCE_S = 10
+"""So soon a controller comes to the batch that unfences a broker."""
+_SAME = re.compile(r"both brokers report the same topic (\S+)")
+_REPORTED = re.compile(r"(?:^|[; ])(\d+) replicas=\S* isr=\S* leader=\S+ leader_epoch=(\d+)")
+_WRITABLE = re.compile(r"some write to (\S+) is acknowledged ")
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """A batch of changes that a controller could not write, of which it wrote a part, and sent nothing to brokers."""
+
+    at_ns: int
+    first: int
+    """The first transaction that may be the batch's; the last is the one that ZooKeeper refused."""
+    last: int
+    until_ns: int
+    """When another controller took over, or this one again: it sends brokers all there is."""
+    unfenced: frozenset[str] = frozenset()
+    """Brokers that the controller had unfenced since the batch before: they were to be sent all there is."""
+
+    def holds(self, at_ns: int) -> bool:
+        """Whether brokers were still without the batch then."""
+        return self.at_ns <= at_ns < self.until_ns
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """A batch that a controller could not write, by its log."""
+
+    offset: int | None
+    """Of its last record; None: not logged."""
+    unfenced: frozenset[str]
+
+    def lies_between(self, before: int, after: int) -> bool:
+        """Whether it lies between two positions, or may, where no offset is logged."""
+        return self.offset is None or before < self.offset < after
+
+
+@dataclass
+class _Batch:
+    """What a controller wrote since it had last put another position into ``/migration``."""
+
+    position: int
+    first: int
+    refused: list[Transaction] = field(default_factory=list)
+
+
+@diagnosis("kmigrate-36", windows=since_the_takeover)
+def partitions_without_a_leader_at_the_takeover_have_no_state(history: History, verdict: Verdict) -> bool:
+    """A topic was in ZooKeeper when KRaft took over, and states of its partitions were not, nor were they ever made.
+
+    It explains that ZooKeeper lacks just these states. A controller was refused later for a znode that is not there,
+    and passed the position of that batch over: that explains the leaders that brokers in ZooKeeper mode do not know,
+    if the batch has changed them and no later one was sent, and that such partitions take no writes.
+    """
+    if not _leaderless(history):
+        return False
+    if verdict.is_of(clients_are_told_the_same):
+        return _is_late(verdict) and all(_is_unknown(history, each) for each in verdict.violations)
+    if verdict.is_of(partitions_stay_available):
+        return _is_late(verdict) and all(_is_unwritable(history, each) for each in verdict.violations)
+    wrong = wrong_in(history, verdict)
+    if wrong is None:
+        return all_unmet(history, verdict, lambda event: _is_led_by_the_dead(history, event))
+    return _lacks_states_alone(history, wrong, verdict)
+
+
+def _is_late(verdict: Verdict) -> bool:
+    return verdict.kind is Kind.LIVENESS and verdict.count == len(verdict.violations) > 0
+
+
+def _lacks_states_alone(history: History, wrong: Wrong, verdict: Verdict) -> bool:
+    """Whether the image of ZooKeeper has these partitions without a state, and nothing else is wrong."""
+    behind = [label for label in verdict.listed("images") if history.images[label].source == "zookeeper"]
+    taken = snapshot(history, behind[0]) if len(behind) == 1 else None
+    if taken is None or any(wrong.lost.values()):
+        return False
+    held = history.images[behind[0]].partitions
+    stateless = {key for key in _leaderless(history) if key in held and held[key].get("isr") is None}
+    is_all = all(family == "partitions" and key in stateless for family, key in wrong.places)
+    return bool(wrong.places) and is_all
+
+
+def _is_unknown(history: History, violation: Violation) -> bool:
+    """Whether a broker in ZooKeeper mode lacks the epochs of leaders that are named, as a batch with them was lost."""
+    topic, at_ns = _SAME.match(violation.expected), violation.at_ns
+    if topic is None or at_ns is None or OF_ZOOKEEPER_MODE not in violation.observed:
+        return False
+    lost = [each for each in _losses(history) if each.holds(at_ns)]
+    if any(hears_nothing(violation.observed, _still_ignorant(history, each, at_ns)) for each in lost if each.unfenced):
+        return True
+    reported = [(int(number), int(epoch)) for number, epoch in _REPORTED.findall(violation.observed)]
+    latest = {number: max(epoch for each, epoch in reported if each == number) for number, _ in reported}
+    return bool(lost and latest) and all(
+        _is_later(epoch, _sent(history, f"{topic[1]}-{number}", at_ns)) for number, epoch in latest.items()
+    )
+
+
+def _is_later(epoch: int, sent: int | None) -> bool:
+    """Whether brokers were sent an earlier epoch of a leader last; where none is known they may have been sent it."""
+    return sent is not None and sent < epoch
+
+
+def _still_ignorant(history: History, loss: _Loss, at_ns: int) -> Sequence[str]:
+    """Those that were unfenced in vain, and not started since: no name at all, if none is left."""
+    since = {str(each.node) for each in history.of(NodeStarted) if loss.at_ns < each.at_ns <= at_ns}
+    return sorted(loss.unfenced - since) or ["none"]
+
+
+def _is_unwritable(history: History, violation: Violation) -> bool:
+    """Whether a partition is without writes from about the loss of a batch on that had changed it."""
+    partition, at_ns = _WRITABLE.match(violation.expected), violation.at_ns
+    if partition is None or at_ns is None:
+        return False
+    near = [each for each in _losses(history) if at_ns <= each.at_ns <= at_ns + _SOON_NS or each.holds(at_ns)]
+    return any(_was_changed_in(history, partition[1], each) for each in near)
+
+
+def _is_led_by_the_dead(history: History, event: Recorded[ExpectationEnded]) -> bool:
+    """Whether brokers report former leaders of just such partitions as a lost batch had changed."""
+    places, both = LED_BY_THE_DEAD.places_in(event.what), lists_in(event)
+    if places is None or both is None or both[0]:
+        return False
+    lost = [each for each in _losses(history) if each.holds(event.at_ns)]
+    return bool(both[1]) and all(
+        any(_was_changed_in(history, f"{places['topic']}-{number}", each) for each in lost) for number in both[1]
+    )
+
+
+def _was_changed_in(history: History, partition: str, loss: _Loss) -> bool:
+    """Whether a partition got another leader in a batch that brokers were not sent.
+
+    The controller had written the state before it was refused, or the next one to take over finds it to be written.
+    """
+    own = _states(history).get(partition, ())
+    before = [epoch for each, epoch in own if each.zxid < loss.first]
+    in_it = [epoch for each, epoch in own if loss.first <= each.zxid <= loss.last]
+    next_one = next((epoch for each, epoch in own if each.zxid > loss.last), None)
+    was_next = next((each.at_ns >= loss.until_ns for each, _ in own if each.zxid > loss.last), False)
+    later = in_it or ([next_one] if next_one is not None and was_next else [])
+    return bool(before and later) and later[0] > before[-1]
+
+
+def _sent(history: History, partition: str, at_ns: int) -> int | None:
+    """The latest epoch of a partition's leader that brokers were sent: those of lost batches they were not."""
+    lost = _losses(history)
+    sent = [
+        epoch
+        for each, epoch in _states(history).get(partition, ())
+        if each.at_ns <= at_ns and not any(loss.first <= each.zxid <= loss.last for loss in lost)
+    ]
+    return sent[-1] if sent else None
+
+
+@kept
+def _leaderless(history: History) -> frozenset[str]:
+    """Partitions that topics had when they were copied, without a state then or later; as ``orders-0``."""
+    copied = _copied(history)
+    has = dict[str, frozenset[str]]()
+    for each in history.transactions:
+        for write in each.changes if copied is not None and each.zxid < copied.zxid else ():
+            has |= _partitions_after(write)
+    listed = {f"{topic}-{number}" for topic, numbers in has.items() for number in numbers}
+    return frozenset(listed - set(_states(history)))
+
+
+def _copied(history: History) -> Transaction | None:
+    """The first position that is put into ``/migration``, if a ZooKeeper controller was in charge in this run before.
+
+    A broker may make a topic when KRaft has claimed already: it is copied, and has no leader either.
+    """
+    was_zookeeper = any(not each.is_kraft for each in claims(history)[:1])
+    return next(filter(sets_place, history.transactions), None) if was_zookeeper else None
+
+
+def _partitions_after(write: Write) -> dict[str, frozenset[str]]:
+    """What a write leaves of the partitions of a topic; nothing for one that is not about a topic's own znode."""
+    match = _TOPIC.fullmatch(write.path)
+    return {match[1]: frozenset(map(str, held_in(write).get("partitions", ())))} if match else {}
+
+
+@kept
+def _states(history: History) -> dict[str, list[tuple[Transaction, int]]]:
+    """By partition, each state that was written, with the epoch of the leader in it."""
+    found = dict[str, list[tuple[Transaction, int]]]()
+    for each in history.transactions:
+        for write in each.changes:
+            match = _STATE.fullmatch(write.path)
+            epoch = held_in(write).get("leader_epoch") if match else None
+            if match and isinstance(epoch, int):
+                found.setdefault(f"{match[1]}-{match[2]}", []).append((each, epoch))
+    return found
+
+
+@kept
+def _losses(history: History) -> list[_Loss]:
+    """The batches that controllers could not write while there were partitions without a state."""
+    kraft = [each for each in claims(history) if each.is_kraft]
+    found = list[_Loss]()
+    for session in kraft_sessions(history):
+        claim = next((each for each in kraft if each.transaction.session == session), None)
+        if claim is None or not _leaderless(history):
+            continue
+        failed = list(_failed(log_of(history, f"controller-{claim.controller}")))
+        own = [each for each in history.transactions if each.session == session and each.zxid > claim.transaction.zxid]
+        for batch, position in _batches(own):
+            passed_over = [each for each in failed if each.lies_between(batch.position, position)]
+            if batch.refused and passed_over:
+                last = batch.refused[-1]
+                until = (each.transaction.at_ns for each in kraft if each.transaction.zxid > last.zxid)
+                unfenced = frozenset[str]().union(*(each.unfenced for each in passed_over if each.offset is not None))
+                found.append(_Loss(last.at_ns, batch.first, last.zxid, min(until, default=sys.maxsize), unfenced))
+    return found
+
+
+def _batches(own: Iterable[Transaction]) -> Iterator[tuple[_Batch, int]]:
+    """What a controller wrote between one position in ``/migration`` and the next, with that one."""
+    batch = _Batch(-1, 0)
+    for each in own:
+        position = position_set(each)
+        if each.is_multi and each.error == _NO_NODE:
+            batch.refused.append(each)
+        if position is not None and position != batch.position:
+            yield batch, position
+            batch = _Batch(position, each.zxid + 1)
+    yield batch, sys.maxsize
+
+
+def _failed(log: str) -> Iterator[_Failed]:
+    """The batches that a controller could not write, by its log, each with the brokers it had unfenced just before."""
+    begin = 0
+    for each in _FAILED.finditer(log):
+        since_sent = _SENT.split(log[begin : each.start()])[-1]
+        soon = [number for at, number in _UNFENCED.findall(since_sent) if _seconds(at, each[1]) <= _AT_ONCE_S]
+        yield _Failed(int(each[2]) if each[2] else None, frozenset(f"broker-{number}" for number in soon))
+        begin = each.end()
+
+
+def _seconds(since: str, until: str) -> float:
+    return (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()

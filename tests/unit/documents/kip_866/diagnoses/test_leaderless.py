@@ -1,0 +1,241 @@
+"""Facts about partitions without a leader at the take-over: no state in ZooKeeper, and batches that are lost."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, Transaction, Write
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
+from tests.unit.checkers.histories import MS, event, history
+from tests.unit.checkers.images import FULL, PARTITION
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    BROKERS,
+    CLAIM,
+    explained_by,
+    named,
+    named_of_expectations,
+    seen_at_last,
+    started,
+    unmet,
+)
+
+BUG = ("kmigrate-36",)
+BROKER, KRAFT = 3, 7
+LATER_MS = 50_000
+
+
+def position(offset: int) -> Write:
+    """The position in ``/migration``."""
+    return Write("set-data", "/migration", json.dumps({"kraft_metadata_offset": offset, "kraft_controller_id": 3000}))
+
+
+def state(partition: str, epoch: int, operation: str = "set-data") -> Write:
+    """A partition's state."""
+    topic, _, number = partition.rpartition("-")
+    path = f"/brokers/topics/{topic}/partitions/{number}/state"
+    return Write(operation, path, json.dumps({"leader": 1, "leader_epoch": epoch}))
+
+
+def claimed(controller: int, epoch: int) -> Write:
+    """A controller takes charge."""
+    return Write("create", "/controller", json.dumps({"brokerid": controller, "kraftControllerEpoch": epoch}))
+
+
+def made(topic: str) -> Write:
+    """The znode of a topic of one partition."""
+    return Write("create", f"/brokers/topics/{topic}", json.dumps({"partitions": {"0": [1, 2]}}))
+
+
+OF_ZOOKEEPER = Transaction(1_000 * MS, 1, BROKER, (claimed(0, -1),), is_multi=True)
+ORDERS = Transaction(2_000 * MS, 2, BROKER, (made("orders"), state("orders-0", 4, "create")))
+OTHERS = Transaction(2_100 * MS, 3, BROKER, (made("others"), state("others-0", 4, "create")))
+LATE = Transaction(10_900 * MS, 5, BROKER, (made("late"),))
+TAKEN = Transaction(11_000 * MS, 6, KRAFT, (claimed(3000, 1),), is_multi=True)
+COPIED = Transaction(12_000 * MS, 8, KRAFT, (position(100),))
+BATCH = Transaction(30_000 * MS, 20, KRAFT, (position(100), state("orders-0", 5)), is_multi=True)
+REFUSED = Transaction(30_001 * MS, 21, KRAFT, is_multi=True, error=-101)
+NEXT = Transaction(30_100 * MS, 22, KRAFT, (position(113),))
+LOGGED = (OF_ZOOKEEPER, ORDERS, OTHERS, LATE, TAKEN, COPIED, BATCH, REFUSED, NEXT)
+SENT = Transaction(40_000 * MS, 30, KRAFT, (position(113), state("orders-0", 5)), is_multi=True)
+AFTER = Transaction(40_100 * MS, 31, KRAFT, (position(120),))
+AGAIN = Transaction(45_000 * MS, 40, KRAFT + 1, (claimed(3000, 2),), is_multi=True)
+SYNCED = Transaction(46_000 * MS, 41, KRAFT + 1, (position(120), state("others-0", 5)), is_multi=True)
+
+AT = "2026-11-30 08:51:19,944 INFO "
+UNFENCED = f"{AT}The request from broker 2 to unfence has been granted because it has caught up\n"
+WRITTEN = f"{AT}Made the following ZK writes when handling KRaft delta: {{UpdatePartition=1}}\n"
+
+
+DUAL_WRITE = "3000 transitioning from KRAFT_CONTROLLER_TO_BROKER_COMM to DUAL_WRITE state\n"
+
+
+def failed(offset: int = 112) -> str:
+    """What the driver logs of a batch that was refused."""
+    of = f"{{provenance=MetadataProvenance(lastContainedOffset={offset}, lastContainedEpoch=1), isSnapshot=false}}"
+    return f"{AT}Encountered ZooKeeper error during event MetadataChangeEvent{of}. Will retry.\n"
+
+
+UNNUMBERED = f"{AT}Encountered ZooKeeper error during event MetadataChangeEvent. Will retry.\n"
+
+
+def image(source: str, *, stateless: Sequence[str] = (), rate: float = 1024.0) -> MetadataImage:
+    """One side: which partitions have no state, and a quota."""
+    nothing = {**PARTITION, "leader": None, "isr": None, "leader_epoch": None}
+    topics = {"late": {"id": "x2"}, "orders": {"id": "x1"}}
+    partitions = {f"{topic}-0": nothing if f"{topic}-0" in stateless else PARTITION for topic in topics}
+    quotas = {"user=u": {"producer_byte_rate": rate}}
+    return MetadataImage(source, topics={**FULL.topics, **topics}, partitions=partitions, quotas=quotas)
+
+
+def run_with(logged: Sequence[Transaction] = LOGGED, log: str = "", *more: Event) -> History:
+    """A run with a take-over, in which a batch is refused."""
+    events = [*started("controller-3000", *BROKERS), *more]
+    return history(events=events, znodes=[CLAIM], transactions=logged, logs={"controller-3000": log})
+
+
+def compared(in_zookeeper: MetadataImage, logged: Sequence[Transaction]) -> History:
+    """Such a run, after which both sides are looked at."""
+    images = {"log": image("metadata-log"), "after": in_zookeeper}
+    return seen_at_last(images, *started("controller-3000"), znodes=[CLAIM], transactions=logged)
+
+
+@pytest.mark.parametrize(
+    ("in_zookeeper", "logged", "bugs"),
+    [
+        (image("zookeeper", stateless=["late-0"]), LOGGED, BUG),
+        (image("zookeeper", stateless=["late-0"]), (OF_ZOOKEEPER, TAKEN, replace(LATE, zxid=7), COPIED), BUG),
+        (image("zookeeper", stateless=["late-0"]), (OF_ZOOKEEPER, TAKEN, COPIED, replace(LATE, zxid=9)), ()),
+        (image("zookeeper", stateless=["late-0"]), (LATE, TAKEN, COPIED), ()),
+        (
+            image("zookeeper", stateless=["late-0"]),
+            (*LOGGED, Transaction(31_000 * MS, 25, KRAFT, (state("late-0", 1, "create"),))),
+            (),
+        ),
+        (image("zookeeper", stateless=["late-0", "orders-0"]), LOGGED, ()),
+        (image("zookeeper", stateless=["late-0"], rate=1.0), LOGGED, ()),
+        (image("zookeeper", rate=1.0), LOGGED, ()),
+    ],
+    ids=[
+        "made before",
+        "made after the claim",
+        "made after the copy",
+        "no take-over",
+        "it has one",
+        "another lacks it",
+        "a quota",
+        "a quota alone",
+    ],
+)
+def test_states_that_the_copy_made_up_are_named(
+    in_zookeeper: MetadataImage, logged: Sequence[Transaction], bugs: tuple[str, ...]
+) -> None:
+    """If they are all that is wrong, were never made, and the topic was copied."""
+    run = compared(in_zookeeper, logged)
+    verdict = metadata_equivalent.judge(run, "log", "after")
+    assert (named(run, verdict) if bugs else explained_by(run, verdict)) == bugs
+
+
+def unlike(observed: str, at_ms: int = LATER_MS, kind: Kind = Kind.LIVENESS) -> Verdict:
+    """Brokers report different metadata of orders."""
+    found = (Violation("both brokers report the same topic orders", observed, at_ms * MS),)
+    return Verdict("clients_are_told_the_same", Outcome.VIOLATES, kind, "", found, count=1)
+
+
+STALE = (
+    "broker-0 in ZooKeeper mode reports 0 replicas=1,2 isr=1,2 leader=1 leader_epoch=4; "
+    "broker-1 in KRaft mode reports 0 replicas=1,2 isr=2 leader=2 leader_epoch=5, for 10 s"
+)
+IGNORANT = (
+    "broker-0 in KRaft mode reports x1; 0 replicas=1,2 isr=1 leader=1 leader_epoch=4; "
+    "broker-2 in ZooKeeper mode reports nothing more, for 10 s"
+)
+
+
+@pytest.mark.parametrize(
+    ("run", "bugs"),
+    [
+        (run_with(log=failed()), BUG),
+        (run_with(log=UNNUMBERED), BUG),
+        (run_with(log=failed(99)), ()),
+        (run_with(log=failed(114)), ()),
+        (run_with(), ()),
+        (run_with([each for each in LOGGED if each is not REFUSED], failed()), ()),
+        (run_with([each for each in LOGGED if each is not LATE], failed()), ()),
+        (run_with([*LOGGED, SENT, AFTER], failed()), ()),
+        (run_with([*LOGGED, AGAIN], failed()), ()),
+    ],
+    ids=[
+        *("lost", "an old release", "an earlier batch", "a later batch", "none failed", "nothing was refused"),
+        *("no such topic", "sent since", "another take-over"),
+    ],
+)
+def test_leaders_that_were_lost_with_a_batch_are_unknown_to_brokers(run: History, bugs: tuple[str, ...]) -> None:
+    """Until they are sent, or a controller takes over, which sends all there is."""
+    assert named(run, unlike(STALE)) == bugs
+    assert named(run, unlike(STALE, kind=Kind.SAFETY)) == ()
+    assert named(run, unlike(STALE, at_ms=29_000)) == ()
+    assert named(run, unlike(STALE.replace("leader_epoch=5", "leader_epoch=4"))) == ()
+    assert named(run, unlike(STALE.replace("ZooKeeper", "KRaft"))) == ()
+
+
+@pytest.mark.parametrize(
+    ("run", "bugs"),
+    [
+        (run_with(LOGGED, UNFENCED + failed()), BUG),
+        (run_with(LOGGED, failed()), ()),
+        (run_with(LOGGED, UNFENCED + WRITTEN + failed()), ()),
+        (run_with(LOGGED, UNFENCED.replace("broker 2", "broker 1") + failed()), ()),
+        (run_with(LOGGED, UNFENCED + AT + DUAL_WRITE + failed()), ()),
+        (run_with(LOGGED, UNFENCED.replace("08:51:19", "08:50:59") + failed()), ()),
+        (run_with(LOGGED, UNFENCED + UNNUMBERED), ()),
+        (run_with(LOGGED, UNFENCED + failed(), event(EventKind.NODE_STARTED, 40_000, "broker-2", role="broker")), ()),
+        (run_with([*LOGGED, AGAIN], UNFENCED + failed()), ()),
+    ],
+    ids=[
+        "in vain",
+        "not unfenced",
+        "in time",
+        "another one",
+        "with all there is",
+        "long before",
+        "no offset",
+        "started since",
+        "another take-over",
+    ],
+)
+def test_a_broker_that_was_unfenced_with_such_a_batch_knows_nothing(run: History, bugs: tuple[str, ...]) -> None:
+    """It was to be sent all there is, with the batch that was lost."""
+    assert named(run, unlike(IGNORANT)) == bugs
+    assert named(run, unlike(IGNORANT, at_ms=29_000)) == ()
+
+
+@pytest.mark.parametrize(
+    ("logged", "topic", "bugs"),
+    [
+        (LOGGED, "orders", BUG),
+        (LOGGED, "others", ()),
+        ((*LOGGED, AGAIN, SYNCED), "orders", BUG),
+        ((*LOGGED, AGAIN, SYNCED), "others", BUG),
+        (LOGGED[:-3], "orders", ()),
+    ],
+    ids=["written", "not known to be changed", "written, and synced", "synced", "nothing was refused"],
+)
+def test_partitions_of_a_lost_batch_keep_a_dead_leader_and_take_no_writes(
+    logged: Sequence[Transaction], topic: str, bugs: tuple[str, ...]
+) -> None:
+    """The batch had changed them, by what was written of it, or by what the next controller has to write."""
+    name = f"partitions of {topic} led by a dead broker, as another reports them"
+    asked = unmet(44_000, name, expected=[], observed=[0])
+    assert named_of_expectations(run_with(logged, failed(), asked)) == bugs
+    assert named_of_expectations(run_with(logged, failed(), replace(asked, at_ns=29_000 * MS))) == ()
+
+    found = Violation(f"some write to {topic}-0 is acknowledged every 20 s while writers try", "none", 22_000 * MS)
+    verdict = Verdict("partitions_stay_available", Outcome.VIOLATES, Kind.LIVENESS, "", (found,), count=1)
+    assert named(run_with(logged, failed()), verdict) == bugs
+    early = replace(found, at_ns=9_000 * MS)
+    assert named(run_with(logged, failed()), replace(verdict, violations=(early,))) == ()
