@@ -181,14 +181,21 @@ def _both_ways(scene: Scene, one: Sequence[str], other: Sequence[str]) -> tuple[
 def _disturbed(
     scene: Scene, links: Sequence[Link], disturbance: Disturbance, targets: tuple[str, ...]
 ) -> Iterator[Applied]:
-    """Disturb the links; it bit when bytes came to one of them, or where the effect severs, when it severed any."""
+    """Disturb the links; it bit when bytes came to one of them, or where the effect severs, when it severed any.
+
+    What resets each connection as it is made leaves none to be counted, so that those made meanwhile count.
+    """
     counts = Capability.LINKS in scene.cluster.capabilities
     before = scene.cluster.links.connections(links) if counts else 0
+    accepted = scene.cluster.links.accepted(links) if counts else 0
     with scene.cluster.links.disturb(links, disturbance) as arrived:
 
         def severed() -> str | None:
             now = scene.cluster.links.connections(links)
-            return f"{before - now} of {before} connections severed" if now < before else None
+            if now < before:
+                return f"{before - now} of {before} connections severed"
+            made = scene.cluster.links.accepted(links) - accepted if disturbance.kind == "reset" else 0
+            return f"{made} connections severed as they were made" if made else None
 
         def reached() -> str | None:
             so_far, where = arrived(), f"{len(links)} links under {disturbance.kind}"

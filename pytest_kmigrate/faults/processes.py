@@ -1,9 +1,10 @@
 """Faults of processes: killed, stopped in a controlled way, or made to stand still."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
@@ -11,6 +12,8 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.events.faults import NOTHING
 from pytest_kmigrate.model.protocols import Member, Node, Scene
 from pytest_kmigrate.procedures.restarts import await_session_over, has_started
+
+_P = TypeVar("_P", bound=Node | Member)
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,8 @@ class Kill:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Kill every node meant, or member of a group."""
         processes = [_process(scene, name) for name in self.target.nodes(scene)]
-        lived = any(each.alive for each in processes)
         try:
-            for each in processes:
-                each.kill()
-            yield _gone(processes, "killed by signal 9", lived=lived)
+            yield _gone(processes, "killed by signal 9", lambda each: each.kill())
         finally:
             _start_again(scene, [each.name for each in processes])
 
@@ -50,11 +50,8 @@ class Stop:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Stop every node meant, one after the other."""
         nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
-        lived = any(node.alive for node in nodes)
         try:
-            for node in nodes:
-                node.stop()
-            yield _gone(nodes, "stopped", lived=lived)
+            yield _gone(nodes, "stopped", lambda node: node.stop())
         finally:
             _start_again(scene, [node.name for node in nodes])
 
@@ -87,15 +84,27 @@ def _process(scene: Scene, name: str) -> Node | Member:
     return scene.members[name] if name in scene.members else scene.cluster.node(name)
 
 
-def _gone(nodes: Sequence[Node | Member], how: str, *, lived: bool) -> Applied:
-    """Witnessed when no process is left, and there was one: who had ended before lost nothing by the fault."""
+def _gone(nodes: Sequence[_P], how: str, end: Callable[[_P], None]) -> Applied:
+    """End processes, witnessed when each was seen to be gone, and there was one: what had ended before lost nothing.
+
+    While the last of several is waited for, a roll may have started the first again.
+    """
     names = tuple(node.name for node in nodes)
+    lived = any(node.alive for node in nodes)
+    gone = set[str]()
+    for node in nodes:
+        end(node)
+        gone |= _ended(nodes)
 
     def witness() -> str | None:
-        ended = lived and not any(node.alive for node in nodes)
-        return f"{', '.join(names)}: process gone, {how}" if ended else None
+        gone.update(_ended(nodes))
+        return f"{', '.join(names)}: process gone, {how}" if lived and gone.issuperset(names) else None
 
     return Applied(names, "the process, which lived until then, gone", witness, takes=NOTHING)
+
+
+def _ended(nodes: Sequence[Node | Member]) -> set[str]:
+    return {node.name for node in nodes if not node.alive}
 
 
 def _start_again(scene: Scene, names: Sequence[str]) -> None:

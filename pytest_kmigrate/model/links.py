@@ -68,6 +68,10 @@ class Links(Protocol):
         """How many connections cross these links now."""
         ...
 
+    def accepted(self, links: Sequence[Link]) -> int:
+        """How many connections were ever made over these links, those included that were severed as they were made."""
+        ...
+
     def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
         """The source addresses of these connections as the destination sees them (``host:port``); no ambiguous ones."""
         ...

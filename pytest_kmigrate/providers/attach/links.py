@@ -63,6 +63,10 @@ class HookedLinks:
         """Refused."""
         self._refuse("counting connections")
 
+    def accepted(self, links: Sequence[Link]) -> int:
+        """Refused."""
+        self._refuse("counting connections")
+
     def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
         """Refused."""
         self._refuse("looking for the origin of connections")

@@ -19,6 +19,8 @@ class FakeLinks:
         self._all = tuple(addresses.links())
         self._in_force: list[tuple[Link, Disturbance]] = []
         self.is_idle = False
+        self.dialled = 0
+        """How many connections were made in vain since the beginning, over all links."""
         self.sent_bytes: int | None = 100
         self.done: list[tuple[Link, Disturbance]] = []
         """Every disturbance there ever was, in order."""
@@ -48,6 +50,10 @@ class FakeLinks:
         """One for every link that carries any."""
         severed = {link for link, disturbance in self._in_force if disturbance.kind in _SEVERS}
         return 0 if self.is_idle else sum(link not in severed for link in links)
+
+    def accepted(self, links: Sequence[Link]) -> int:
+        """Those that were made in vain."""
+        return self.dialled if links else 0
 
     def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
         """Each that carries a connection, by its own name."""

@@ -51,7 +51,7 @@ class OwnedCluster:
         self.topology = topology
         self.addresses = around.addresses
         self.listen_host = around.addresses.listen_host
-        self.links = ProxiedLinks(around.addresses, around.network)
+        self.links = ProxiedLinks(around.addresses, around.logs, around.network)
         self.supervision = around.supervision
         self.software = software
         self.recorder = around.recorder

@@ -124,6 +124,25 @@ def test_the_witness_says_what_it_saw(stage: Stage, sent_bytes: int | None, faul
     assert witnessed.data["witness"] == reported
 
 
+@pytest.mark.parametrize(
+    ("fault", "dialled", "reported"),
+    [
+        (Reset(ONE, TWO), 3, ["3 connections severed as they were made"]),
+        (Reset(ONE, TWO), 0, []),
+        (Refuse(ONE, TWO), 3, []),
+    ],
+    ids=["reset", "none made", "those that are refused are not made"],
+)
+def test_connections_that_are_reset_as_they_are_made_are_a_witness(
+    stage: Stage, fault: Fault, dialled: int, reported: list[str]
+) -> None:
+    """Where there was none before: none is ever there to be counted."""
+    stage.cluster.links.is_idle = True
+    with inject(stage.scene, fault):
+        stage.cluster.links.dialled += dialled
+    assert [each.data["witness"] for each in stage.of(EventKind.FAULT_WITNESSED)] == reported
+
+
 def test_links_that_do_not_exist_are_no_witness(stage: Stage) -> None:
     """ZooKeeper never dials a broker: such a fault has no link, and says so by not being witnessed."""
     with inject(stage.scene, Cut(every(Role.ZOOKEEPER), every(Role.BROKER))):

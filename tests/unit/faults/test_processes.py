@@ -45,6 +45,26 @@ def test_a_node_that_the_test_started_is_not_started_twice(stage: Stage) -> None
     assert stage.of(EventKind.FAULT_WITNESSED)
 
 
+@pytest.mark.parametrize("is_gone", [True, False], ids=["gone", "one goes on"])
+@pytest.mark.parametrize("fault", [Kill(every(Role.BROKER)), Stop(every(Role.BROKER))], ids=str)
+def test_of_several_nodes_each_was_gone_at_some_time(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, fault: Kill | Stop, *, is_gone: bool
+) -> None:
+    """A roll may start the first again while the last is waited for; one that never ends is no witness."""
+    first, *_, last = stage.cluster.nodes(Role.BROKER)
+    end = last.stop if isinstance(fault, Stop) else last.kill
+
+    def ended_later() -> None:
+        first.start()
+        if is_gone:
+            end()
+
+    monkeypatch.setattr(last, "stop" if isinstance(fault, Stop) else "kill", ended_later)
+    with inject(stage.scene, fault):
+        assert first.alive
+    assert bool(stage.of(EventKind.FAULT_WITNESSED)) is is_gone
+
+
 def test_a_paused_node_is_witnessed_by_its_process_state(stage: Stage) -> None:
     """Pause keeps the process, is witnessed by the kernel's state of it, and resumes it."""
     with inject(stage.scene, Pause(node("broker-0"))):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property, partial
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, HarnessLostError
@@ -14,6 +15,7 @@ from pytest_kmigrate.model.links import Arrived, Disturbance, Link, Stream
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.providers.owned.network.arrivals import counting, onward
 from pytest_kmigrate.providers.owned.network.namespaces import HERE, Namespace
+from pytest_kmigrate.providers.owned.network.proxies import Accepted
 from pytest_kmigrate.providers.owned.network.socket_table import SocketTable
 
 _ESTABLISHED = "01"
@@ -45,8 +47,8 @@ _STREAMS = {
 class ProxiedLinks:
     """The links of one cluster; the Toxiproxy server must be running at the plan's address."""
 
-    def __init__(self, addresses: Addresses, namespace: Namespace = HERE) -> None:
-        """``namespace``: where the server has its sockets."""
+    def __init__(self, addresses: Addresses, logs: Path, namespace: Namespace = HERE) -> None:
+        """``logs``: the folder of all logs, with that of the server; ``namespace``: where it has its sockets."""
         self._addresses = addresses
         self._namespace = namespace
         self._all = tuple(addresses.links())
@@ -54,6 +56,7 @@ class ProxiedLinks:
         self._names = (f"disturbance-{number}" for number in itertools.count(1))
         self._refusals: Counter[Link] = Counter()
         self._counting = threading.Lock()
+        self._accepted = Accepted(logs)
 
     def create(self) -> None:
         """Order all proxies at once, then the slowness that the topology asks for from the start.
@@ -104,6 +107,10 @@ class ProxiedLinks:
         wanted = {_kernel_form(self._listen(link)) for link in links}
         rows = [line.split() for line in self._namespace.tcp.read_text().splitlines()[1:]]
         return sum(row[1] in wanted and row[3] == _ESTABLISHED for row in rows)
+
+    def accepted(self, links: Sequence[Link]) -> int:
+        """How many connections the proxies of these links have accepted so far."""
+        return self._accepted.by(map(_proxy, links))
 
     def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
         """The source addresses of the connections over these links as the destination sees them (``host:port``)."""

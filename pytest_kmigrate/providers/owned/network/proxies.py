@@ -1,7 +1,10 @@
 """The process that all proxies of a cluster run in."""
 
+import re
 import socket
-from collections.abc import Callable
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
@@ -12,6 +15,38 @@ from pytest_kmigrate.waiting import PATIENCE_S, until
 Start = Callable[[list[str], Path, Callable[[int], None]], object]
 """Starts a command whose output is appended to a log, and reports the exit code later."""
 
+_ACCEPTED = re.compile(rb'"name":"([^"]+)".*"message":"Accepted client"')
+
+
+class Accepted:
+    """How many connections each proxy has accepted, by Toxiproxy's log, which is read on from where it ended before."""
+
+    def __init__(self, logs: Path) -> None:
+        self._log = log_among(logs)
+        self._read_to = 0
+        self._counts = Counter[str]()
+        self._reading = threading.Lock()
+
+    def by(self, proxies: Iterable[str]) -> int:
+        """So many of these proxies in all so far."""
+        with self._reading:
+            self._read_on()
+            return sum(self._counts[each] for each in proxies)
+
+    def _read_on(self) -> None:
+        if not self._log.exists():
+            return
+        with self._log.open("rb") as log:
+            log.seek(self._read_to)
+            whole, _, _ = log.read().rpartition(b"\n")
+        self._read_to += len(whole) + 1 if whole else 0
+        self._counts.update(match[1].decode() for line in whole.splitlines() if (match := _ACCEPTED.search(line)))
+
+
+def log_among(logs: Path) -> Path:
+    """The log of Toxiproxy in the folder of all logs."""
+    return logs / "toxiproxy" / "server.log"
+
 
 def start_toxiproxy(program: Path, at: tuple[str, int], logs: Path, recorder: Recorder, start: Start) -> None:
     """Start it and return when it listens; EnvironmentLackError when it ends at its start.
@@ -20,7 +55,7 @@ def start_toxiproxy(program: Path, at: tuple[str, int], logs: Path, recorder: Re
     """
     host, port = at
     ended: list[int] = []
-    log = logs / "toxiproxy" / "server.log"
+    log = log_among(logs)
     log.parent.mkdir(parents=True, exist_ok=True)
 
     def has_ended(code: int) -> None:

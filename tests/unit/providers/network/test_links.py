@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from pytest_kmigrate.providers.owned.network.links import ProxiedLinks
 from tests.unit.fakes import topology
 
 REFUSE = Disturbance("refuse")
+NO_LOGS = Path("/nowhere")
 
 
 class Switches:
@@ -40,7 +42,7 @@ def switches() -> Switches:
 @pytest.fixture
 def links(switches: Switches, monkeypatch: pytest.MonkeyPatch) -> ProxiedLinks:
     """The links of a small cluster."""
-    made = ProxiedLinks(Addresses(topology(), 7))
+    made = ProxiedLinks(Addresses(topology(), 7), NO_LOGS)
     monkeypatch.setattr(made, "_call", switches.call)
     return made
 
@@ -98,7 +100,7 @@ def test_a_connection_that_was_closed_meanwhile_breaks_no_order(
 ) -> None:
     """Minutes may lie between two faults: whatever became of the connection, the second is ordered as the first was."""
     monkeypatch.setattr(Addresses, "toxiproxy", forgetful)
-    links = ProxiedLinks(Addresses(topology(), 7))
+    links = ProxiedLinks(Addresses(topology(), 7), NO_LOGS)
     for _ in range(2):
         with links.disturb(links.between(["broker-0"], ["broker-1"]), REFUSE):
             pass
@@ -153,7 +155,7 @@ class PlacedAddresses(Addresses):
 
 def cut(place: tuple[str, int]) -> None:
     """Cut a link of the cluster whose Toxiproxy is there, and heal it."""
-    links = ProxiedLinks(PlacedAddresses(place))
+    links = ProxiedLinks(PlacedAddresses(place), NO_LOGS)
     with links.disturb(links.between(["broker-0"], ["broker-1"]), Disturbance("cut")):
         pass
 
@@ -193,8 +195,32 @@ def test_each_cluster_has_a_toxiproxy_of_its_own(monkeypatch: pytest.MonkeyPatch
     """Two clusters in one process, and a proxy of the company for everything else."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with toxiproxy({}) as (first, of_first), toxiproxy({}) as (second, of_second):
-        links = [ProxiedLinks(PlacedAddresses(place)) for place in (first, second, first)]
+        links = [ProxiedLinks(PlacedAddresses(place), NO_LOGS) for place in (first, second, first)]
         for each in links:
             with each.disturb(each.between(["broker-0"], ["broker-1"]), REFUSE):
                 pass
     assert (len(of_first), len(of_second)) == (4, 2)
+
+
+def accepted(link: str) -> str:
+    """What Toxiproxy logs of a connection."""
+    return f'{{"level":"info","name":"{link}","client":"127.0.0.1:5","time":"...","message":"Accepted client"}}\n'
+
+
+def test_connections_that_were_ever_made_are_counted_by_link(tmp_path: Path) -> None:
+    """As Toxiproxy logs them, whole lines only, and nothing else that it logs; without a log there is none."""
+    links = ProxiedLinks(Addresses(topology(), 7), tmp_path)
+    there = links.between(["broker-0"], ["broker-1"])
+    assert links.accepted(there) == 0
+    (name,) = {f"{each.source}.{each.destination}.{each.port}" for each in there}
+    log = tmp_path / "toxiproxy" / "server.log"
+    log.parent.mkdir()
+    whole = accepted(name)
+    log.write_text(whole + accepted("broker-1.broker-0.9092") + whole.replace("Accepted client", "Started proxy"))
+    assert links.accepted(there) == 1
+    with log.open("a") as more:
+        more.write(whole + whole[:30])
+    assert links.accepted(there) == 2
+    with log.open("a") as more:
+        more.write(whole[30:])
+    assert links.accepted(there) == 3
