@@ -1,4 +1,4 @@
-"""Last words name why a node ends or hangs: KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20, 23, 25, 31 and 32."""
+"""Last words name why a node ends or hangs: KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20, 23, 25, 31, 32 and 38."""
 
 import re
 import sys
@@ -68,7 +68,13 @@ _WAITS_FOR_A_CHANNEL = re.compile(r'"kafka-shutdown-hook" (?:(?!\n\n).)*?InterBr
 _CHANNEL_WAITS = re.compile(
     r'-to-controller-\S+" (?:(?!\n\n).)*?Selector\.poll(?:(?!\n\n).)*?NodeToControllerRequestThread\.doWork', re.DOTALL
 )
+_CLOSES_ZOOKEEPER = re.compile(r'"(?:main|kafka-shutdown-hook)" (?:(?!\n\n).)*?ZooKeeperClient\.close', re.DOTALL)
+_EXPIRY_WAITS = re.compile(
+    r'-reinit-\d+" (?:(?!\n\n).)*?QueuedEvent\.awaitProcessing(?:(?!\n\n).)*?\.beforeInitializingSession', re.DOTALL
+)
 """Threads, as a JVM that is to be killed is made to list them; an empty line ends each."""
+_CONTROLLER_THREAD = '"controller-event-thread" '
+_NEVER_READY = re.compile(r"(broker-\d+) ready: not within ")
 _STILL_THERE = "it was still there "
 
 _Death = Recorded[NodeDied | ThreadDied | NodeStopped]
@@ -186,6 +192,36 @@ def stop_waits_for_a_channel(history: History, verdict: Verdict) -> bool:
     return is_about and _all_hung(history, _CHANNEL_WAITS, _WAITS_FOR_A_CHANNEL)
 
 
+def _since_it_began_or_was_stopped(history: History) -> list[Window]:
+    """From when a node was stopped that had to be killed, or was started last that hangs since."""
+    starts = {event.node: event.at_ns for event in history.of(NodeStarted)}
+    hang = [at_ns for node, at_ns in starts.items() if _hangs_with_an_expired_session(history, str(node))]
+    return [*_since_it_was_stopped(history), *(Window(at_ns, sys.maxsize) for at_ns in hang)]
+
+
+@diagnosis("kmigrate-38", windows=_since_it_began_or_was_stopped)
+def stop_waits_for_an_expired_session(history: History, verdict: Verdict) -> bool:
+    """A broker's shutdown waited for the handler of its expired session, which waited for a thread that had ended.
+
+    The broker was asked to stop and had to be killed; or its start had failed, and a step waited for it in vain.
+    """
+    if verdict.is_of(no_unexpected_death):
+        return _all_hung(history, _CLOSES_ZOOKEEPER, _EXPIRY_WAITS)
+    blamed = blamed_steps(history, verdict)
+    return bool(blamed) and all(_hangs_since_its_start_failed(history, step) for step in blamed)
+
+
+def _hangs_since_its_start_failed(history: History, step: Recorded[StepEnded]) -> bool:
+    awaited = _NEVER_READY.match(step.what.reason)
+    return awaited is not None and _hangs_with_an_expired_session(history, awaited[1])
+
+
+def _hangs_with_an_expired_session(history: History, node: str) -> bool:
+    dump = _last_dump(history, node)
+    waits = all(each.search(dump) for each in (_CLOSES_ZOOKEEPER, _EXPIRY_WAITS))
+    return waits and _CONTROLLER_THREAD not in dump
+
+
 @diagnosis("kmigrate-20")
 def a_controller_without_a_protocol(history: History, verdict: Verdict) -> bool:
     """Channels to the controller ended in a broker that knows no protocol for one: it has no migration enabled."""
@@ -266,5 +302,10 @@ def _all_hung(history: History, *threads: re.Pattern[str]) -> bool:
     """Whether all that ended is nodes that did not, and were doing this when they were to be killed."""
     hung = [event for event in history.of(NodeStopped) if event.what.how == "hung"]
     others = [event for event in _deaths(history) if event not in hung]
-    dumps = [log_of(history, str(event.node)).rpartition("Full thread dump")[2] for event in hung]
+    dumps = [_last_dump(history, str(event.node)) for event in hung]
     return bool(hung) and not others and all(each.search(dump) for each in threads for dump in dumps)
+
+
+def _last_dump(history: History, node: str) -> str:
+    """What a node logged from its last list of threads on; all that it logged where there is none."""
+    return log_of(history, node).rpartition("Full thread dump")[2]

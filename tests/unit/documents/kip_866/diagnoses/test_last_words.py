@@ -286,3 +286,57 @@ def test_a_broker_that_hangs_for_a_channel_when_it_is_stopped_is_kmigrate_23(log
         for more in ((), (other,))
     ]
     assert [named(run, each) for each in checks] == [bugs, ()]
+
+
+EXPIRED_AS_IT_ENDS = """\
+Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):
+
+"main" #1 prio=5 tid=0x00007f waiting on condition
+\tat org.apache.kafka.server.util.KafkaScheduler.shutdown(KafkaScheduler.java:140)
+\tat kafka.zookeeper.ZooKeeperClient.close(ZooKeeperClient.scala:343)
+
+"zk-client-Kafkaserver-reinit-0" #84 daemon prio=5 tid=0x00007f waiting on condition
+\tat kafka.controller.QueuedEvent.awaitProcessing(ControllerEventManager.scala:64)
+\tat kafka.controller.KafkaController$$anon$1.beforeInitializingSession(KafkaController.scala:218)
+
+"""
+GOES_ON = EXPIRED_AS_IT_ENDS + '"controller-event-thread" #42 prio=5 tid=0x00007f runnable\n\n'
+NEVER_READY = "broker-1 ready: not within 180 s; last seen: no answer yet"
+
+
+@pytest.mark.parametrize(
+    ("log", "reason", "bugs"),
+    [
+        (EXPIRED_AS_IT_ENDS, NEVER_READY, ("kmigrate-38",)),
+        (EXPIRED_AS_IT_ENDS.replace("ZooKeeperClient.close", "SocketServer.close"), NEVER_READY, ()),
+        (EXPIRED_AS_IT_ENDS.replace("beforeInitializingSession", "afterInitializingSession"), NEVER_READY, ()),
+        (GOES_ON, NEVER_READY, ()),
+        (EXPIRED_AS_IT_ENDS + "Full thread dump\n\n", NEVER_READY, ()),
+        (EXPIRED_AS_IT_ENDS, NEVER_READY.replace("broker-1", "broker-2"), ()),
+        (EXPIRED_AS_IT_ENDS, "phase HYBRID: not within 180 s", ()),
+    ],
+    ids=[
+        "met",
+        "closes another",
+        "another handler",
+        "goes on",
+        "no longer",
+        "another broker",
+        "waits for another thing",
+    ],
+)
+def test_a_broker_that_never_ends_as_its_session_expired_is_kmigrate_38(
+    log: str, reason: str, bugs: tuple[str, ...]
+) -> None:
+    """By what its threads were doing when a step had waited for its start in vain."""
+    run = history(events=[*started("broker-1", "broker-2"), *failed_step(200_000, reason)], logs={"broker-1": log})
+    assert named_of_steps(run) == bugs
+
+
+def test_a_broker_that_is_stopped_and_never_ends_as_its_session_expired_is_kmigrate_38() -> None:
+    """As one whose start failed; and only if it had to be killed."""
+    hung = replace(HUNG, node="broker-1")
+    log = EXPIRED_AS_IT_ENDS.replace('"main"', '"kafka-shutdown-hook"')
+    run = history(events=[*started("controller-3001", "broker-1"), hung], logs={"broker-1": log})
+    assert named_of_deaths(run) == ("kmigrate-38",)
+    assert named_of_deaths(replace(run, logs={"broker-1": log.replace("-reinit-0", "-watch-0")})) == ()
