@@ -4,14 +4,21 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
-from pytest_kmigrate.checkers.evidence.moments import targets_of
+from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, targets_of
 from pytest_kmigrate.checkers.run.deaths import unexpected_deaths
 from pytest_kmigrate.checkers.run.losses import loss_of
 from pytest_kmigrate.checkers.run.pressure import standstills
 from pytest_kmigrate.model.checks import Cause
-from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.event import Event, Recorded, is_a
 from pytest_kmigrate.model.events.evidence import READING_BACK, HarnessTrouble
-from pytest_kmigrate.model.events.faults import NOTHING, FaultApplied, FaultBegan, FaultNotWitnessed, FaultWitnessed
+from pytest_kmigrate.model.events.faults import (
+    NOTHING,
+    FaultApplied,
+    FaultBegan,
+    FaultHealed,
+    FaultNotWitnessed,
+    FaultWitnessed,
+)
 from pytest_kmigrate.model.events.nodes import NodeDied
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
@@ -155,13 +162,16 @@ def planted_deaths(history: History) -> list[Doubt]:
 
 
 def unwitnessed_faults(history: History) -> list[Doubt]:
-    """Faults without a witness that they bit, or whose trigger never fired: nothing was proved about them."""
+    """Faults without a witness that they bit, or whose trigger never fired: nothing was proved about them.
+
+    What else was in force is named: a link that another fault cuts carries nothing that could be slowed.
+    """
     witnessed = {event.what.fault_id for event in history.of(FaultWitnessed)}
     given_up = history.of(FaultNotWitnessed)
     sought = {event.what.fault_id: event.what.witness for event in given_up}
     begun: list[Recorded[FaultBegan | FaultNotWitnessed]] = [*given_up, *history.of(FaultBegan)]
     without = {event.what.fault_id: event for event in begun if event.what.fault_id not in witnessed}
-    found = [Doubt(Kind.VACUOUS, _unwitnessed(event, sought), event) for event in without.values()]
+    found = [Doubt(Kind.VACUOUS, _unwitnessed(history, event, sought), event) for event in without.values()]
     return sorted(found, key=lambda doubt: doubt.event.seq)
 
 
@@ -178,7 +188,17 @@ def _trouble(event: Recorded[HarnessTrouble]) -> str:
     return f"{subject} had trouble: {event.what.what}" + (f" ({error})" if error else "")
 
 
-def _unwitnessed(event: Recorded[FaultBegan | FaultNotWitnessed], sought: Mapping[str, str]) -> str:
+def _unwitnessed(history: History, event: Recorded[FaultBegan | FaultNotWitnessed], sought: Mapping[str, str]) -> str:
     looked_for = sought.get(event.what.fault_id)
     reported = f" (looked for: {looked_for})" if looked_for else ""
-    return f"{event.what.fault} was never witnessed to bite{reported}"
+    return f"{event.what.fault} was never witnessed to bite{reported}{_beside(history, event)}"
+
+
+def _beside(history: History, event: Event) -> str:
+    """Which other faults were in force while this one was; nothing for one that never began."""
+    if not is_a(event, FaultBegan):
+        return ""
+    healed = [each.at_ns for each in history.of(FaultHealed) if each.what.fault_id == event.what.fault_id]
+    in_force = faults_begun_of(history, event.at_ns, min(healed, default=history.end_ns))
+    others = [each.what.fault for each in in_force if each.what.fault_id != event.what.fault_id]
+    return f", while {' and '.join(others)} lasted" if others else ""

@@ -28,11 +28,25 @@ def test_witnessed_faults_conform() -> None:
 def test_an_unwitnessed_fault_is_inconclusive_and_named() -> None:
     """Inconclusive: the fault that did not bite is named with what was looked for; so is having no fault at all."""
     without = event(EventKind.FAULT_NOT_WITNESSED, 9, fault_id="cut(a-b)", witness="bytes refused on a-b")
-    events = [*fault(1), *fault(5, "cut(a-b)", witnessed=False), without]
+    over = event(EventKind.FAULT_HEALED, 3, fault_id="kill(active-controller)")
+    events = [*fault(1), over, *fault(5, "cut(a-b)", witnessed=False), without]
     verdict = every_fault_was_witnessed.judge(history(events=events))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert verdict.summary == "cut(a-b) was never witnessed to bite (looked for: bytes refused on a-b) (event 2)"
+    assert verdict.summary == "cut(a-b) was never witnessed to bite (looked for: bytes refused on a-b) (event 3)"
     assert every_fault_was_witnessed.judge(history()).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("healed_ms", "beside"), [(7, ", while kill(active-controller) lasted"), (4, "")], ids=["beside it", "before it"]
+)
+def test_an_unwitnessed_fault_is_reported_with_what_else_was_in_force(healed_ms: int, beside: str) -> None:
+    """Inconclusive, with what may be the reason."""
+    healed = event(EventKind.FAULT_HEALED, healed_ms, fault_id="kill(active-controller)")
+    verdict = every_fault_was_witnessed.judge(
+        history(events=[*fault(1), *fault(5, "cut(a-b)", witnessed=False), healed])
+    )
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.summary.startswith(f"cut(a-b) was never witnessed to bite{beside} (event ")
 
 
 def test_a_fault_whose_trigger_never_fired_is_inconclusive() -> None:
