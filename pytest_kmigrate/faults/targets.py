@@ -66,10 +66,13 @@ def zookeeper_leader() -> Target:
 
 
 def partition_leader(topic: str, partition: int = 0) -> Target:
-    """The broker that leads a partition."""
-    return Target(
-        f"leader-of({topic}-{partition})", lambda scene: _at_most_one(scene.view.partition_leader(topic, partition))
-    )
+    """The live broker that leads a partition; brokers report a dead one until its session ends."""
+
+    def leader(scene: Scene) -> Sequence[str]:
+        name = scene.view.partition_leader(topic, partition)
+        return [name] if name and scene.cluster.node(name).alive else []
+
+    return Target(f"leader-of({topic}-{partition})", leader)
 
 
 def random_broker() -> Target:

@@ -34,6 +34,14 @@ def test_targets_by_state_follow_the_view(stage: Stage) -> None:
     }
 
 
+def test_a_broker_that_died_is_no_leader_any_more(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brokers report it until its session ends: the next leader is waited for."""
+    stage.cluster.node("broker-2").kill()
+    reported = iter(["broker-2", "broker-2", None, "broker-0"])
+    monkeypatch.setattr(stage.view, "partition_leader", lambda *_: next(reported))
+    assert targets.partition_leader("orders").one(stage.scene) == "broker-0"
+
+
 def test_a_choice_by_chance_is_repeatable_and_live(tmp_path: Path) -> None:
     """The same seed chooses the same live broker; over many seeds every live one is chosen, never a dead one."""
     chosen = set()
