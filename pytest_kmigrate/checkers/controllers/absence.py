@@ -22,6 +22,8 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, no
 _ACTIVE, _EPOCH, _STATE = "ActiveControllerCount", "RaftCurrentEpoch", "RaftCurrentState"
 _UNSEEN_NS = 3_000_000_000
 """A controller without any sample for so long may have been active, and was not seen."""
+_SURELY_UP_NS = 60_000_000_000
+"""A controller is ready when it knows a leader. One that has reported for so long and knows none could elect one."""
 _AWAY = (EventKind.NODE_STARTED, EventKind.NODE_STOPPED, EventKind.NODE_DIED)
 
 _Span = tuple[int, int]
@@ -38,8 +40,9 @@ def longest_time_without_an_active_controller(history: History, at_most_s: float
     Only time counts in which a majority of the quorum was up, not paused, and the target of no fault. A controller
     outside of it is taken for active only while enough of the majority follow it in its epoch for it to commit
     records. A fault of links is aimed at the controllers that it keeps from each other: one without ZooKeeper, or
-    without brokers, can lead. Time in which one of the majority was not observed for 3 s does not count. The default
-    is three times the longest election that a quiet machine needs.
+    without brokers, can lead. A controller is up when it is ready, or has reported for a minute: of a quorum that
+    elects none from the beginning none is ever ready. Time in which one of the majority was not observed for 3 s does
+    not count. The default is three times the longest election that a quiet machine needs.
     """
     spans = _without(history)
     if not spans:
@@ -62,6 +65,8 @@ class _Quorum:
     apart: Mapping[object, set[str]] = field(default_factory=dict)
     """By id of a fault of links: the controllers that it kept from each other; other faults are not in it."""
     up: set[str] = field(default_factory=set)
+    reporting: dict[str, int] = field(default_factory=dict)
+    """By controller that was started and is not ready: since when it reports."""
     paused: set[str] = field(default_factory=set)
     hit: dict[object, set[str]] = field(default_factory=dict)
     able: set[str] = field(default_factory=set)
@@ -80,6 +85,16 @@ class _Quorum:
     def take(self, event: Event) -> None:
         """Take in what an event changes."""
         self._take(event)
+        self._settle()
+
+    def hear(self, sample: Sample) -> None:
+        """Take in that a controller reports."""
+        since_ns = self.reporting.setdefault(sample.node, sample.at_ns)
+        if sample.node not in self.up and sample.at_ns - since_ns > _SURELY_UP_NS:
+            self.up.add(sample.node)
+            self._settle()
+
+    def _settle(self) -> None:
         self.able = self.up - self.paused - set().union(*self.hit.values())
 
     def _take(self, event: Event) -> None:
@@ -94,6 +109,7 @@ class _Quorum:
         elif event.kind in _AWAY:
             self.up.discard(node)
             self.paused.discard(node)
+            self.reporting.pop(node, None)
         elif is_a(event, NodeReady):
             self.up.add(node)
         elif is_a(event, NodePaused):
@@ -115,6 +131,7 @@ def _without(history: History) -> list[_Span]:
             since_ns = since_ns if quorum.has_majority else None
             continue
         latest[what.node] = what
+        quorum.hear(what)
         if quorum.has_majority and (what.node in quorum.able or quorum.follows(what, latest)):
             is_seen = all(each in latest and at_ns - latest[each].at_ns <= _UNSEEN_NS for each in quorum.able)
             since_ns = since_ns if since_ns is not None and is_seen else at_ns

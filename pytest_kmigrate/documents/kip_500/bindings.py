@@ -21,6 +21,11 @@ def _has_led(history: History) -> bool:
     return any(quorum_claims(history))
 
 
+def _has_no_zookeeper(history: History) -> bool:
+    """Whether there is no external system that controllers could elect by."""
+    return not any(plays(role, Role.ZOOKEEPER) for role in roles(history).values())
+
+
 def _has_lost_one_of_three(history: History) -> bool:
     """Whether a fault hit one controller of three, so that the two others have to elect one of them."""
     names = {name for name, role in roles(history).items() if plays(role, Role.CONTROLLER)}
@@ -33,5 +38,9 @@ BINDINGS: tuple[AnyChecker, ...] = (
     speaking(one_leader_per_epoch_in_the_logs, "K500-QRM-election-no-external", "K500-QRM-active-is-leader"),
     speaking(one_metadata_log, "K500-LOG-single-order", "K500-QRM-followers-replicate"),
     speaking(committed_metadata_is_kept, "K500-QRM-durability"),
-    speaking(longest_time_without_an_active_controller, "K500-QRM-tolerate-1-of-3", where=_has_lost_one_of_three),
+    speaking(
+        speaking(longest_time_without_an_active_controller, "K500-QRM-tolerate-1-of-3", where=_has_lost_one_of_three),
+        "K500-QRM-election-no-external",
+        where=_has_no_zookeeper,
+    ),
 )

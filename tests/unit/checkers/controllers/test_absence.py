@@ -59,6 +59,27 @@ def test_an_election_that_takes_too_long_violates(ended_ms: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("elected_ms", "outcome"),
+    [(200_000, Outcome.VIOLATES), (80_000, Outcome.CONFORMS), (30_000, Outcome.CONFORMS)],
+    ids=["never", "late at the first start", "before they are surely up"],
+)
+def test_a_quorum_that_elects_none_from_the_beginning_violates(elected_ms: int, outcome: Outcome) -> None:
+    """No controller is ready then; each has reported for a minute, and for half a minute more."""
+    started = [each for each in UP if each.kind is EventKind.NODE_STARTED]
+    samples = reported([(0, ""), (elected_ms, NAMES[0])], 100_000)
+    assert check.judge(history(events=started, samples=samples)).outcome is outcome
+
+
+def test_a_controller_that_starts_again_has_another_minute() -> None:
+    """Nothing can be said of the time before: one of two that are left ended, and reports from its next start on."""
+    started = [each for each in UP if each.kind is EventKind.NODE_STARTED]
+    again = [event(EventKind.NODE_DIED, 50_000, name) for name in NAMES[:2]]
+    again += [event(EventKind.NODE_STARTED, 51_000, name, role="controller") for name in NAMES[:2]]
+    samples = reported([(0, "")], 105_000)
+    assert check.judge(history(events=[*started, *again], samples=samples)).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
     "events",
     [
         [KILLED, event(EventKind.NODE_STOPPED, 10_000, NAMES[1]), event(EventKind.NODE_READY, 60_000, NAMES[1])],
