@@ -65,8 +65,8 @@ class _Quorum:
     apart: Mapping[object, set[str]] = field(default_factory=dict)
     """By id of a fault of links: the controllers that it kept from each other; other faults are not in it."""
     up: set[str] = field(default_factory=set)
-    reporting: dict[str, int] = field(default_factory=dict)
-    """By controller that was started and is not ready: since when it reports."""
+    reporting: dict[str, _Span] = field(default_factory=dict)
+    """By controller: since when it has reported without a gap, and until when."""
     paused: set[str] = field(default_factory=set)
     hit: dict[object, set[str]] = field(default_factory=dict)
     able: set[str] = field(default_factory=set)
@@ -89,7 +89,9 @@ class _Quorum:
 
     def hear(self, sample: Sample) -> None:
         """Take in that a controller reports."""
-        since_ns = self.reporting.setdefault(sample.node, sample.at_ns)
+        since_ns, last_ns = self.reporting.get(sample.node, (sample.at_ns, sample.at_ns))
+        since_ns = since_ns if sample.at_ns - last_ns <= _UNSEEN_NS else sample.at_ns
+        self.reporting[sample.node] = since_ns, sample.at_ns
         if sample.node not in self.up and sample.at_ns - since_ns > _SURELY_UP_NS:
             self.up.add(sample.node)
             self._settle()

@@ -70,6 +70,13 @@ def test_a_quorum_that_elects_none_from_the_beginning_violates(elected_ms: int, 
     assert check.judge(history(events=started, samples=samples)).outcome is outcome
 
 
+def test_a_controller_that_was_silent_in_between_has_another_minute() -> None:
+    """It reported for two seconds, and again a minute and a half later: a pause is no time in which it is up."""
+    started = [each for each in UP if each.kind is EventKind.NODE_STARTED]
+    samples = [each for each in reported([(0, "")], 140_000) if not 2 < each.at_ns / 1e9 < 90]
+    assert check.judge(history(events=started, samples=samples)).outcome is Outcome.NOT_APPLICABLE
+
+
 def test_a_controller_that_starts_again_has_another_minute() -> None:
     """Nothing can be said of the time before: one of two that are left ended, and reports from its next start on."""
     started = [each for each in UP if each.kind is EventKind.NODE_STARTED]

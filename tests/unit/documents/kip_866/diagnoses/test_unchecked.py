@@ -50,6 +50,7 @@ def copied(
         ("a", "create-topic", "/config/topics/a", "create"),
         ("a", "delete-topic", "/admin/delete_topics/a", "create"),
         ("user=a,client-id=b", "set-quota", "/config/users/a/clients/b", "set-data"),
+        ("my-topic", "add-partitions", "/brokers/topics/my-topic", "set-data"),
         ("a", "create-token", "/delegation_token/tokens/a", "create"),
     ],
 )
@@ -61,6 +62,7 @@ def test_what_a_client_had_asked_for_is_known(subject: str, kind: str, path: str
     assert named(run, nobody_else_writes_during_the_copy.judge(run)) == ("kmigrate-37",)
 
 
+LONG_AGO = replace(ASKED, at_ns=-50_000 * MS, data={**ASKED.data, "began_ns": -60_000 * MS, "outcome": "indefinite"})
 OTHER_NAME = replace(NOTIFIED, data='{"name":"other"}')
 
 
@@ -75,6 +77,11 @@ OTHER_NAME = replace(NOTIFIED, data='{"name":"other"}')
         ([*BY_BROKER, logged(10_520, 0x11, NOTIFIED)], [ASKED]),
         ([*BY_BROKER, logged(10_520, BROKER, OTHER_NAME)], [ASKED]),
         ([*BY_BROKER, logged(10_520, BROKER, Write("set-data", "/brokers/topics/a", "{}", 1))], [ASKED]),
+        (
+            [logged(10_500, BROKER, WRITTEN, replace(WRITTEN, path=f"{_PATH}-longer"))],
+            [ASKED],
+        ),
+        (BY_BROKER, [LONG_AGO]),
     ],
     ids=[
         "no request",
@@ -85,6 +92,8 @@ OTHER_NAME = replace(NOTIFIED, data='{"name":"other"}')
         "a notification by another",
         "a notification of another",
         "a write beside",
+        "a longer name in the same transaction",
+        "a request that was given up long ago",
     ],
 )
 def test_any_other_write_during_the_copy_stays_red(during: Sequence[Transaction], asked: Sequence[Event]) -> None:
@@ -121,6 +130,7 @@ def test_what_comes_back_after_the_copy_was_taken_away_in_vain() -> None:
         assert named(run, acknowledged_metadata_changes_present.judge(run, label)) == ("kmigrate-37",)
 
 
+KEPT = logged(11_100, FIRST, place(100), Write("set-data", _PATH, '{"acls":[]}', 1))
 _NEXT = logged(11_050, FIRST, place(101))
 
 
@@ -131,6 +141,8 @@ _NEXT = logged(11_050, FIRST, place(101))
         (BY_BROKER, [], [ASKED]),
         (BY_BROKER, [_NEXT, replace(UNDONE, writes=(place(101), *UNDONE.writes[1:]))], [ASKED]),
         (BY_BROKER, [replace(UNDONE, session=BROKER)], [ASKED]),
+        (BY_BROKER, [KEPT, logged(90_000, FIRST, place(900), Write("delete", _PATH, None, -1))], [ASKED]),
+        (BY_BROKER, [logged(11_100, FIRST, place(100), replace(WRITTEN, path="/config/topics/a"))], [ASKED]),
         ([*BY_BROKER, logged(10_900, SECOND, WRITTEN)], [UNDONE], [ASKED]),
         (BY_BROKER, [UNDONE], [ASKED, change(20_000, "set-acl", _SUBJECT, wanted={"binding": _ENTRY})]),
         ([], [logged(11_020, BROKER, WRITTEN), UNDONE], [replace(ASKED, at_ns=11_030 * MS)]),
@@ -140,6 +152,8 @@ _NEXT = logged(11_050, FIRST, place(101))
         "never undone",
         "undone in dual write",
         "undone by a broker",
+        "written again by the sync, and lost later",
+        "another znode",
         "undone by another client",
         "made again in dual write",
         "written after the copy",
