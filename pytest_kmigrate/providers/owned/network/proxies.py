@@ -15,11 +15,13 @@ from pytest_kmigrate.waiting import PATIENCE_S, until
 Start = Callable[[list[str], Path, Callable[[int], None]], object]
 """Starts a command whose output is appended to a log, and reports the exit code later."""
 
-_ACCEPTED = re.compile(rb'"name":"([^"]+)".*"message":"Accepted client"')
+_OF_A_CLIENT = re.compile(rb'"name":"([^"]+)".*"message":"(Accepted client|Unable to open connection to upstream)"')
+_COUNTS = {b"Accepted client": 1, b"Unable to open connection to upstream": -1}
+"""A client is accepted before the node behind the proxy is asked: one that is down makes no connection."""
 
 
 class Accepted:
-    """How many connections each proxy has accepted, by Toxiproxy's log, which is read on from where it ended before."""
+    """How many connections each proxy has made to its node, by Toxiproxy's log, read on from where it ended before."""
 
     def __init__(self, logs: Path) -> None:
         self._log = log_among(logs)
@@ -40,7 +42,8 @@ class Accepted:
             log.seek(self._read_to)
             whole, _, _ = log.read().rpartition(b"\n")
         self._read_to += len(whole) + 1 if whole else 0
-        self._counts.update(match[1].decode() for line in whole.splitlines() if (match := _ACCEPTED.search(line)))
+        for match in filter(None, map(_OF_A_CLIENT.search, whole.splitlines())):
+            self._counts[match[1].decode()] += _COUNTS[match[2]]
 
 
 def log_among(logs: Path) -> Path:

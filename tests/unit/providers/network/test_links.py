@@ -224,3 +224,6 @@ def test_connections_that_were_ever_made_are_counted_by_link(tmp_path: Path) -> 
     with log.open("a") as more:
         more.write(whole[30:])
     assert links.accepted(there) == 3
+    with log.open("a") as more:
+        more.write(whole + whole.replace("Accepted client", "Unable to open connection to upstream"))
+    assert links.accepted(there) == 3  # the node was down
