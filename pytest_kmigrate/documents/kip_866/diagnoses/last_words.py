@@ -68,7 +68,10 @@ _WAITS_FOR_A_CHANNEL = re.compile(r'"kafka-shutdown-hook" (?:(?!\n\n).)*?InterBr
 _CHANNEL_WAITS = re.compile(
     r'-to-controller-\S+" (?:(?!\n\n).)*?Selector\.poll(?:(?!\n\n).)*?NodeToControllerRequestThread\.doWork', re.DOTALL
 )
-_CLOSES_ZOOKEEPER = re.compile(r'"(?:main|kafka-shutdown-hook)" (?:(?!\n\n).)*?ZooKeeperClient\.close', re.DOTALL)
+_MAIN = "main"
+_HOOK = "kafka-shutdown-hook"
+"""Threads that stop a broker: the first does where its start has failed, the other where it was asked to stop."""
+_CLOSES_ZOOKEEPER = re.compile(rf'"({_MAIN}|{_HOOK})" (?:(?!\n\n).)*?ZooKeeperClient\.close', re.DOTALL)
 _EXPIRY_WAITS = re.compile(
     r'-reinit-\d+" (?:(?!\n\n).)*?QueuedEvent\.awaitProcessing(?:(?!\n\n).)*?\.beforeInitializingSession', re.DOTALL
 )
@@ -178,7 +181,7 @@ def stop_waits_for_the_copy(history: History, verdict: Verdict) -> bool:
 
     The quorum's client had ended before, so nothing was committed any more.
     """
-    return verdict.is_of(no_unexpected_death) and _all_hung(history, _COPIES, _WAITS_FOR_IT)
+    return verdict.is_of(no_unexpected_death) and _all_hung(history, _were_at(history, _COPIES, _WAITS_FOR_IT))
 
 
 @diagnosis("kmigrate-23", windows=_since_it_was_stopped)
@@ -189,13 +192,13 @@ def stop_waits_for_a_channel(history: History, verdict: Verdict) -> bool:
         and verdict.count == len(verdict.violations)
         and all(each.observed.startswith(_STILL_THERE) for each in verdict.violations)
     )
-    return is_about and _all_hung(history, _CHANNEL_WAITS, _WAITS_FOR_A_CHANNEL)
+    return is_about and _all_hung(history, _were_at(history, _CHANNEL_WAITS, _WAITS_FOR_A_CHANNEL))
 
 
 def _since_it_began_or_was_stopped(history: History) -> list[Window]:
     """From when a node was stopped that had to be killed, or was started last that hangs since."""
     starts = {event.node: event.at_ns for event in history.of(NodeStarted)}
-    hang = [at_ns for node, at_ns in starts.items() if _hangs_with_an_expired_session(history, str(node))]
+    hang = [at_ns for node, at_ns in starts.items() if _hangs_with_an_expired_session(history, str(node), _MAIN)]
     return [*_since_it_was_stopped(history), *(Window(at_ns, sys.maxsize) for at_ns in hang)]
 
 
@@ -206,20 +209,21 @@ def stop_waits_for_an_expired_session(history: History, verdict: Verdict) -> boo
     The broker was asked to stop and had to be killed; or its start had failed, and a step waited for it in vain.
     """
     if verdict.is_of(no_unexpected_death):
-        return _all_hung(history, _CLOSES_ZOOKEEPER, _EXPIRY_WAITS)
+        return _all_hung(history, lambda node: _hangs_with_an_expired_session(history, node, _MAIN, _HOOK))
     blamed = blamed_steps(history, verdict)
     return bool(blamed) and all(_hangs_since_its_start_failed(history, step) for step in blamed)
 
 
 def _hangs_since_its_start_failed(history: History, step: Recorded[StepEnded]) -> bool:
     awaited = _NEVER_READY.match(step.what.reason)
-    return awaited is not None and _hangs_with_an_expired_session(history, awaited[1])
+    return awaited is not None and _hangs_with_an_expired_session(history, awaited[1], _MAIN)
 
 
-def _hangs_with_an_expired_session(history: History, node: str) -> bool:
+def _hangs_with_an_expired_session(history: History, node: str, *stopped_by: str) -> bool:
+    """Whether one of these threads waits so; the last list may be of a stop that followed upon the failed start."""
     dump = _last_dump(history, node)
-    waits = all(each.search(dump) for each in (_CLOSES_ZOOKEEPER, _EXPIRY_WAITS))
-    return waits and _CONTROLLER_THREAD not in dump
+    closes = any(thread in stopped_by for thread in _CLOSES_ZOOKEEPER.findall(dump))
+    return closes and bool(_EXPIRY_WAITS.search(dump)) and _CONTROLLER_THREAD not in dump
 
 
 @diagnosis("kmigrate-20")
@@ -298,12 +302,16 @@ def _waits_for(step: Recorded[StepEnded], deaths: Sequence[Event]) -> bool:
     return any(reason.startswith(("phase ", f"{event.node} died")) for event in before)
 
 
-def _all_hung(history: History, *threads: re.Pattern[str]) -> bool:
-    """Whether all that ended is nodes that did not, and were doing this when they were to be killed."""
+def _all_hung(history: History, is_of_the_bug: Callable[[str], bool]) -> bool:
+    """Whether all that ended is nodes that did not, each of them for this reason."""
     hung = [event for event in history.of(NodeStopped) if event.what.how == "hung"]
     others = [event for event in _deaths(history) if event not in hung]
-    dumps = [_last_dump(history, str(event.node)) for event in hung]
-    return bool(hung) and not others and all(each.search(dump) for each in threads for dump in dumps)
+    return bool(hung) and not others and all(is_of_the_bug(str(event.node)) for event in hung)
+
+
+def _were_at(history: History, *threads: re.Pattern[str]) -> Callable[[str], bool]:
+    """Whether the threads of a node were doing all of this when it was to be killed."""
+    return lambda node: all(each.search(_last_dump(history, node)) for each in threads)
 
 
 def _last_dump(history: History, node: str) -> str:

@@ -1,10 +1,10 @@
 """kmigrate-9: the last quota of an entity that is no user alone is taken away in dual write, and ZooKeeper keeps it."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
-from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.evidence.logs import logs_of, was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.changes import State, admissible_states, began_ns, has_failed
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
@@ -16,39 +16,73 @@ from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
-_THROWN = re.compile(r"java\.lang\.NullPointerException[^\n]*\n\s+at [^\n]*handleClientQuotasDelta")
+_THROWN = re.compile(
+    r"^([^\n]*)\njava\.lang\.NullPointerException[^\n]*\n\s+at [^\n]*handleClientQuotasDelta", re.MULTILINE
+)
+"""The line of the error has the time."""
+_HANDLED_WITHIN_NS = 30_000_000_000
+"""The driver hands a change to its writer after what it has yet to write, for which ZooKeeper may be away meanwhile."""
 
 
 @diagnosis("kmigrate-9")
 def last_quota_was_left_in_zookeeper(history: History, verdict: Verdict) -> bool:
     """A controller's handler of changed quotas threw a NullPointerException, and such quotas are all that is wrong.
 
-    ZooKeeper still holds them, or whatever took its metadata from there after a revert.
+    It did so soon after each was taken away. ZooKeeper still holds them, or whatever took its metadata from there
+    after a revert.
     """
     wrong = wrong_in(history, verdict)
-    if wrong is None or not any(_THROWN.search(log) for _, log in logs_of(history, "controller")):
+    if wrong is None or not wrong.places or any(family != "quotas" for family, _ in wrong.places):
         return False
+    thrown = [line for _, log in logs_of(history, "controller") for line in _THROWN.findall(log)]
     keys = {key for _, key in wrong.places}
-    are_quotas = all(family == "quotas" for family, _ in wrong.places)
-    return are_quotas and any(_explains(history, keys, label) for label in wrong.lost)
+    return any(all(_explains(history, thrown, key, label) for key in keys) for label in wrong.lost)
 
 
-def _explains(history: History, keys: Collection[str], label: str) -> bool:
-    """Whether each of these entities had its last quota taken away in dual write, and this image is of ZooKeeper's."""
+def _explains(history: History, thrown: Collection[str], key: str, label: str) -> bool:
+    """Whether an entity had its last quota taken away in dual write, and this image holds one that it had before."""
     changes = changes_before(history, label)
-    states = [state for state in admissible_states(changes) if state.family == "quotas"]
-    for key in keys:
-        removal = _last_taken_away(changes, key)
-        of_entity = [state for state in states if state.slot[1] == key]
-        if removal is None or not _is_gone(history, of_entity, removal) or not _stays(history, removal, label):
-            return False
-    return True
+    of_entity = [state for state in admissible_states(changes) if state.family == "quotas" and state.slot[1] == key]
+    held = history.images[label].quotas.get(key, {})
+    made = [each for each in changes if each.what.change == "set-quota" and each.what.subject == key]
+    return any(
+        _was_given(made, removal, held)
+        and _is_gone(history, of_entity, removal)
+        and _stays(history, removal, label)
+        and _was_thrown_at(history, thrown, removal)
+        for removal in _removals(made)
+    )
 
 
-def _last_taken_away(changes: Sequence[Recorded[MetadataChanged]], key: str) -> Recorded[MetadataChanged] | None:
-    """The last change that took a quota of an entity away."""
-    of_entity = [each for each in changes if each.what.change == "set-quota" and each.what.subject == key]
-    return next((each for each in reversed(of_entity) if not has_failed(each) and None in _values(each)), None)
+def _removals(made: Sequence[Recorded[MetadataChanged]]) -> Sequence[Recorded[MetadataChanged]]:
+    """The changes of an entity that took one away since it last got one for sure.
+
+    The last of them need not be the one: taking away what is gone already makes no record, so that nothing is thrown.
+    """
+    given = [began_ns(each) for each in made if each.what.outcome == "ok" and _gives(each)]
+    since_ns = max(given, default=0)
+    return [each for each in made if not has_failed(each) and None in _values(each) and each.at_ns >= since_ns]
+
+
+def _gives(change: Recorded[MetadataChanged]) -> bool:
+    return any(value is not None for value in _values(change))
+
+
+def _was_given(
+    made: Sequence[Recorded[MetadataChanged]], removal: Recorded[MetadataChanged], held: Mapping[str, object]
+) -> bool:
+    """Whether changes before a removal asked for all that an entity holds; not if it holds nothing."""
+    before = [each for each in made if not has_failed(each) and began_ns(each) < removal.at_ns]
+    asked = [
+        (part, float(str(value))) for each in before for part, value in each.what.wanted.items() if value is not None
+    ]
+    return bool(held) and all(each in asked for each in held.items())
+
+
+def _was_thrown_at(history: History, thrown: Collection[str], removal: Recorded[MetadataChanged]) -> bool:
+    """Whether the exception came while a removal was under way, or soon afterwards."""
+    to_ns = removal.at_ns + _HANDLED_WITHIN_NS
+    return any(was_logged_between(history, line, began_ns(removal), to_ns) for line in thrown)
 
 
 def _values(change: Recorded[MetadataChanged]) -> Collection[object]:

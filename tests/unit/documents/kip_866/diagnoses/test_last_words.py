@@ -301,6 +301,7 @@ Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):
 
 """
 GOES_ON = EXPIRED_AS_IT_ENDS + '"controller-event-thread" #42 prio=5 tid=0x00007f runnable\n\n'
+EXPIRED_AS_IT_STOPS = EXPIRED_AS_IT_ENDS.replace('"main"', '"kafka-shutdown-hook"')
 NEVER_READY = "broker-1 ready: not within 180 s; last seen: no answer yet"
 
 
@@ -314,6 +315,7 @@ NEVER_READY = "broker-1 ready: not within 180 s; last seen: no answer yet"
         (EXPIRED_AS_IT_ENDS + "Full thread dump\n\n", NEVER_READY, ()),
         (EXPIRED_AS_IT_ENDS, NEVER_READY.replace("broker-1", "broker-2"), ()),
         (EXPIRED_AS_IT_ENDS, "phase HYBRID: not within 180 s", ()),
+        (EXPIRED_AS_IT_STOPS, NEVER_READY, ()),
     ],
     ids=[
         "met",
@@ -323,6 +325,7 @@ NEVER_READY = "broker-1 ready: not within 180 s; last seen: no answer yet"
         "no longer",
         "another broker",
         "waits for another thing",
+        "stuck elsewhere, until it was asked to stop",
     ],
 )
 def test_a_broker_that_never_ends_as_its_session_expired_is_kmigrate_38(
@@ -333,10 +336,22 @@ def test_a_broker_that_never_ends_as_its_session_expired_is_kmigrate_38(
     assert named_of_steps(run) == bugs
 
 
-def test_a_broker_that_is_stopped_and_never_ends_as_its_session_expired_is_kmigrate_38() -> None:
-    """As one whose start failed; and only if it had to be killed."""
+@pytest.mark.parametrize(
+    ("log", "bugs"),
+    [
+        (EXPIRED_AS_IT_STOPS, ("kmigrate-38",)),
+        (EXPIRED_AS_IT_ENDS, ("kmigrate-38",)),
+        (EXPIRED_AS_IT_STOPS.replace("-reinit-0", "-watch-0"), ()),
+        (EXPIRED_AS_IT_STOPS.replace("ZooKeeperClient.close", "SocketServer.close"), ()),
+        (GOES_ON, ()),
+        (GOES_ON.replace('"main"', '"kafka-shutdown-hook"'), ()),
+    ],
+    ids=["met", "as its start failed", "another thread waits", "closes another", "goes on", "goes on as it is stopped"],
+)
+def test_a_broker_that_is_stopped_and_never_ends_as_its_session_expired_is_kmigrate_38(
+    log: str, bugs: tuple[str, ...]
+) -> None:
+    """As one whose start failed; and only if the thread that its handler waits for has ended."""
     hung = replace(HUNG, node="broker-1")
-    log = EXPIRED_AS_IT_ENDS.replace('"main"', '"kafka-shutdown-hook"')
     run = history(events=[*started("controller-3001", "broker-1"), hung], logs={"broker-1": log})
-    assert named_of_deaths(run) == ("kmigrate-38",)
-    assert named_of_deaths(replace(run, logs={"broker-1": log.replace("-reinit-0", "-watch-0")})) == ()
+    assert named_of_deaths(run) == bugs

@@ -7,8 +7,9 @@ import pytest
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import change, event, fault, history, phase, snapshot
+from tests.unit.checkers.histories import MS, change, event, fault, history, phase, snapshot
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
 
@@ -172,8 +173,10 @@ def test_what_a_deprovisioned_quorum_owed_is_kmigrate_5(
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
 
 
+BEGAN_AT = "2026-11-30T08:00:00+00:00"
 THROWN = (
-    "ERROR Encountered zk migration fault: Unhandled error in MetadataChangeEvent{provenance=MetadataProvenance()}\n"
+    "2026-11-30 08:00:00,011 ERROR Encountered zk migration fault: "
+    "Unhandled error in MetadataChangeEvent{provenance=MetadataProvenance()}\n"
     'java.lang.NullPointerException: Cannot invoke "org.apache.kafka.image.ClientQuotaImage.quotaMap()" because the '
     'return value of "java.util.Map.get(Object)" is null\n'
     "\tat org.apache.kafka.metadata.migration.KRaftMigrationZkWriter.lambda$handleClientQuotasDelta$44(X.java:533)\n"
@@ -183,8 +186,20 @@ BY_CLIENT = "client-id=<default>"
 GIVEN = change(2, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": 7.0, "consumer_byte_rate": 7.0})
 TAKEN = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None, "consumer_byte_rate": None})
 HALF_TAKEN = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None})
+TAKEN_AGAIN = replace(TAKEN, at_ns=30 * MS, data={**TAKEN.data, "began_ns": 29 * MS})
+GIVEN_AGAIN = replace(GIVEN, at_ns=20 * MS, data={**GIVEN.data, "began_ns": 19 * MS})
+GIVEN_ANOTHER = change(2, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": 7.0, "consumer_byte_rate": 9.0})
+GIVEN_HALF = change(2, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": 7.0})
+THROWN_BEFORE, THROWN_LATE, THROWN_MUCH_LATER = (
+    THROWN.replace("08:00:00,011", time) for time in ("08:00:00,004", "08:00:20,011", "08:00:40,011")
+)
 OF_A_USER = change(10, "set-quota", "user=a", wanted={"producer_byte_rate": None, "consumer_byte_rate": None})
 UNSET = change(11, "alter-config", "broker:1", wanted={"a": None})
+
+
+def timed(run: History) -> History:
+    """A run that says when it began, so that times in logs can be compared."""
+    return replace(run, header=replace(run.header, started_at=BEGAN_AT))
 
 
 @pytest.mark.parametrize(
@@ -199,6 +214,13 @@ UNSET = change(11, "alter-config", "broker:1", wanted={"a": None})
         ([GIVEN, TAKEN], "zookeeper", THROWN, False),
         ([GIVEN, HYBRID, TAKEN, UNSET], "zookeeper", THROWN, False),
         ([HYBRID, OF_A_USER], "zookeeper", THROWN, False),
+        ([GIVEN, HYBRID, TAKEN], "zookeeper", THROWN_BEFORE, False),
+        ([GIVEN, HYBRID, TAKEN], "zookeeper", THROWN_LATE, True),
+        ([GIVEN, HYBRID, TAKEN], "zookeeper", THROWN_MUCH_LATER, False),
+        ([GIVEN, HYBRID, TAKEN, TAKEN_AGAIN], "zookeeper", THROWN, True),
+        ([GIVEN, HYBRID, TAKEN, GIVEN_AGAIN, TAKEN_AGAIN], "zookeeper", THROWN, False),
+        ([GIVEN_ANOTHER, HYBRID, TAKEN], "zookeeper", THROWN, False),
+        ([GIVEN_HALF, HYBRID, TAKEN], "zookeeper", THROWN, False),
     ],
     ids=[
         "last",
@@ -210,6 +232,13 @@ UNSET = change(11, "alter-config", "broker:1", wanted={"a": None})
         "before dual write",
         "more is missing",
         "of a user",
+        "thrown before",
+        "thrown late",
+        "thrown much later",
+        "taken away twice",
+        "thrown as it was taken away before it was given again",
+        "another value is left",
+        "one that was never given is left",
     ],
 )
 def test_the_last_quota_that_stays_is_kmigrate_9(events: list[Event], source: str, log: str, *, is_named: bool) -> None:
@@ -218,7 +247,7 @@ def test_the_last_quota_that_stays_is_kmigrate_9(events: list[Event], source: st
     quotas = {of: {"producer_byte_rate": 7.0, "consumer_byte_rate": 7.0}}
     left = MetadataImage(source, known=FULL.known, quotas=quotas, configs={"broker:1": {"a": "2"}})
     taken = [*started(*CONTROLLERS), snapshot(50, "after", took_ms=0)]
-    run = history(events=[*events, *taken], images={"after": left}, logs={"controller-3000": log})
+    run = timed(history(events=[*events, *taken], images={"after": left}, logs={"controller-3000": log}))
     bugs = ("kmigrate-9",) if is_named else ()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
 
@@ -226,7 +255,40 @@ def test_the_last_quota_that_stays_is_kmigrate_9(events: list[Event], source: st
 UNSURE = change(2, "set-quota", BY_CLIENT, "indefinite", wanted={"producer_byte_rate": 7.0})
 TAKEN_AFTER_IT = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None})
 UNANSWERED = change(10, "set-quota", BY_CLIENT, "indefinite", wanted={"producer_byte_rate": None})
-SURE = change(2, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": 7.0})
+SURE = GIVEN_HALF
+NEITHER_SURE = [UNSURE, HYBRID, UNANSWERED]
+LEFT = {"producer_byte_rate": 7.0}
+
+
+@pytest.mark.parametrize(
+    ("events", "log", "left", "is_named"),
+    [
+        (NEITHER_SURE, THROWN, LEFT, True),
+        (NEITHER_SURE, THROWN, {"producer_byte_rate": 99.0}, False),
+        (NEITHER_SURE, THROWN, {**LEFT, "consumer_byte_rate": 7.0}, False),
+        (NEITHER_SURE, THROWN_BEFORE, LEFT, False),
+        (NEITHER_SURE, THROWN_MUCH_LATER, LEFT, False),
+        (NEITHER_SURE, THROWN.partition("\n")[2], LEFT, False),
+        (
+            [replace(UNSURE, at_ns=12 * MS, data={**UNSURE.data, "began_ns": 11 * MS}), *NEITHER_SURE[1:]],
+            THROWN,
+            LEFT,
+            False,
+        ),
+    ],
+    ids=["met", "another value", "more than was given", "thrown before", "thrown much later", "no time", "given later"],
+)
+def test_of_a_quota_without_any_answer_the_value_and_the_time_are_looked_at(
+    events: list[Event], log: str, left: dict[str, float], *, is_named: bool
+) -> None:
+    """A value that no change asked for has another cause, and so has an exception at another time."""
+    images = {
+        "log": MetadataImage("metadata-log", known=FULL.known),
+        "after": MetadataImage("zookeeper", known=FULL.known, quotas={BY_CLIENT: left}),
+    }
+    taken = [*started(*CONTROLLERS), snapshot(49, "log", took_ms=0), snapshot(50, "after", took_ms=0)]
+    run = timed(history(events=[*events, *taken], images=images, logs={"controller-3000": log}))
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == (("kmigrate-9",) if is_named else ())
 
 
 @pytest.mark.parametrize(
@@ -259,6 +321,6 @@ def test_a_quota_of_which_a_change_has_no_answer_is_gone_by_the_log(
         "after": MetadataImage("zookeeper", known=FULL.known, quotas={BY_CLIENT: {"producer_byte_rate": 7.0}}),
     }
     taken = [*started(*CONTROLLERS), snapshot(log_ms, "log", took_ms=0), snapshot(50, "after", took_ms=0)]
-    run = history(events=[*events, *taken], images=images, logs={"controller-3000": log})
+    run = timed(history(events=[*events, *taken], images=images, logs={"controller-3000": log}))
     bugs = ("kmigrate-9",) if is_named else ()
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
