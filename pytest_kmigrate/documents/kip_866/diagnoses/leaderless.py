@@ -2,13 +2,14 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import lists_in
-from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of, was_logged_between
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
@@ -16,13 +17,14 @@ from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPE
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
+    Claimed,
     claims,
     kraft_sessions,
     position_set,
     sets_place,
 )
 from pytest_kmigrate.documents.kip_866.diagnoses.stale_migration_znode import hears_nothing
-from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import is_of_a_sync, since_the_takeover
 from pytest_kmigrate.documents.kip_866.expectations import LED_BY_THE_DEAD
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
@@ -50,7 +52,13 @@ _UNFENCED = re.compile(r"(?m)^(\S+ \S+),\d+ .*The request from broker (\d+) to u
 _AT_ONCE_S = 10
 """So soon a controller comes to the batch that unfences a broker."""
 _SAME = re.compile(r"both brokers report the same topic (\S+)")
+_REPORTS = re.compile(r"(?:^|; )broker-\d+ in (ZooKeeper|KRaft) mode reports ")
 _REPORTED = re.compile(r"(?:^|[; ])(\d+) replicas=\S* isr=\S* leader=\S+ leader_epoch=(\d+)")
+_MADE_UP = re.compile(r"Could not find partition state in ZK for (\S+-\d+)\.")
+"""What the copy takes for a partition with its first replica as leader."""
+_DUAL_WRITE = re.compile(r"(?m)^.* to DUAL_WRITE state")
+_COMES_NS = 300_000_000_000
+"""So long after its claim a controller may come to dual write. Short of 15 minutes, as no log says its time zone."""
 _WRITABLE = re.compile(r"some write to (\S+) is acknowledged ")
 
 
@@ -63,7 +71,7 @@ class _Loss:
     """The first transaction that may be the batch's; the last is the one that ZooKeeper refused."""
     last: int
     until_ns: int
-    """When another controller took over, or this one again: it sends brokers all there is."""
+    """When another controller, or this one again, took over and came to dual write: it sends brokers all there is."""
     unfenced: frozenset[str] = frozenset()
     """Brokers that the controller had unfenced since the batch before: they were to be sent all there is."""
 
@@ -102,8 +110,6 @@ def partitions_without_a_leader_at_the_takeover_have_no_state(history: History, 
     and passed the position of that batch over: that explains the leaders that brokers in ZooKeeper mode do not know,
     if the batch has changed them and no later one was sent, and that such partitions take no writes.
     """
-    if not _leaderless(history):
-        return False
     if verdict.is_of(clients_are_told_the_same):
         return _is_late(verdict) and all(_is_unknown(history, each) for each in verdict.violations)
     if verdict.is_of(partitions_stay_available):
@@ -125,7 +131,7 @@ def _lacks_states_alone(history: History, wrong: Wrong, verdict: Verdict) -> boo
     if taken is None or any(wrong.lost.values()):
         return False
     held = history.images[behind[0]].partitions
-    stateless = {key for key in _leaderless(history) if key in held and held[key].get("isr") is None}
+    stateless = {key for key in _leaderless(history, taken.at_ns) if key in held and held[key].get("isr") is None}
     is_all = all(family == "partitions" and key in stateless for family, key in wrong.places)
     return bool(wrong.places) and is_all
 
@@ -138,16 +144,30 @@ def _is_unknown(history: History, violation: Violation) -> bool:
     lost = [each for each in _losses(history) if each.holds(at_ns)]
     if any(hears_nothing(violation.observed, _still_ignorant(history, each, at_ns)) for each in lost if each.unfenced):
         return True
-    reported = [(int(number), int(epoch)) for number, epoch in _REPORTED.findall(violation.observed)]
-    latest = {number: max(epoch for each, epoch in reported if each == number) for number, _ in reported}
-    return bool(lost and latest) and all(
-        _is_later(epoch, _sent(history, f"{topic[1]}-{number}", at_ns)) for number, epoch in latest.items()
+    both = _epochs(violation.observed)
+    return both is not None and all(
+        any(_was_kept_from_brokers(history, f"{topic[1]}-{number}", each, at_ns) for each in lost)
+        and _is_later(epoch, both[0][number], _sent(history, f"{topic[1]}-{number}", at_ns))
+        for number, epoch in both[1].items()
     )
 
 
-def _is_later(epoch: int, sent: int | None) -> bool:
+def _epochs(observed: str) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
+    """By partition, the epochs of a broker in ZooKeeper mode, and the later ones of another; None: it is not so."""
+    _, *parts = _REPORTS.split(observed)
+    sides = [(mode, dict(_REPORTED.findall(said))) for mode, said in zip(parts[::2], parts[1::2], strict=True)]
+    if len(sides) != 2 or not sides[0][1] or sides[0][1].keys() != sides[1][1].keys():
+        return None
+    both = [(mode, {number: int(epoch) for number, epoch in said.items()}) for mode, said in sides]
+    for (mode, earlier), (_, later) in (both, both[::-1]):
+        if mode == "ZooKeeper" and all(earlier[number] < later[number] for number in later):
+            return earlier, later
+    return None
+
+
+def _is_later(epoch: int, reported: int, sent: int | None) -> bool:
     """Whether brokers were sent an earlier epoch of a leader last; where none is known they may have been sent it."""
-    return sent is not None and sent < epoch
+    return sent is not None and reported <= sent < epoch
 
 
 def _still_ignorant(history: History, loss: _Loss, at_ns: int) -> Sequence[str]:
@@ -162,7 +182,7 @@ def _is_unwritable(history: History, violation: Violation) -> bool:
     if partition is None or at_ns is None:
         return False
     near = [each for each in _losses(history) if at_ns <= each.at_ns <= at_ns + _SOON_NS or each.holds(at_ns)]
-    return any(_was_changed_in(history, partition[1], each) for each in near)
+    return any(_was_kept_from_brokers(history, partition[1], each, at_ns) for each in near)
 
 
 def _is_led_by_the_dead(history: History, event: Recorded[ExpectationEnded]) -> bool:
@@ -172,8 +192,21 @@ def _is_led_by_the_dead(history: History, event: Recorded[ExpectationEnded]) -> 
         return False
     lost = [each for each in _losses(history) if each.holds(event.at_ns)]
     return bool(both[1]) and all(
-        any(_was_changed_in(history, f"{places['topic']}-{number}", each) for each in lost) for number in both[1]
+        any(_was_kept_from_brokers(history, f"{places['topic']}-{number}", each, event.at_ns) for each in lost)
+        for number in both[1]
     )
+
+
+def _was_kept_from_brokers(history: History, partition: str, loss: _Loss, at_ns: int) -> bool:
+    """Whether a lost batch had changed a partition, and brokers were sent no later state of it until then."""
+    own = _states(history).get(partition, ())
+    since = [each for each, _ in own if each.zxid > loss.last and each.at_ns <= at_ns]
+    return _was_changed_in(history, partition, loss) and all(_is_lost(history, each) for each in since)
+
+
+def _is_lost(history: History, written: Transaction) -> bool:
+    """Whether a transaction is of a batch that brokers were not sent."""
+    return any(loss.first <= written.zxid <= loss.last for loss in _losses(history))
 
 
 def _was_changed_in(history: History, partition: str, loss: _Loss) -> bool:
@@ -184,33 +217,43 @@ def _was_changed_in(history: History, partition: str, loss: _Loss) -> bool:
     own = _states(history).get(partition, ())
     before = [epoch for each, epoch in own if each.zxid < loss.first]
     in_it = [epoch for each, epoch in own if loss.first <= each.zxid <= loss.last]
-    next_one = next((epoch for each, epoch in own if each.zxid > loss.last), None)
-    was_next = next((each.at_ns >= loss.until_ns for each, _ in own if each.zxid > loss.last), False)
-    later = in_it or ([next_one] if next_one is not None and was_next else [])
+    after = next((pair for pair in own if pair[0].zxid > loss.last), None)
+    is_synced = after is not None and after[0].at_ns >= loss.until_ns and is_of_a_sync(history, after[0])
+    later = in_it or ([after[1]] if after is not None and is_synced else [])
     return bool(before and later) and later[0] > before[-1]
 
 
 def _sent(history: History, partition: str, at_ns: int) -> int | None:
     """The latest epoch of a partition's leader that brokers were sent: those of lost batches they were not."""
-    lost = _losses(history)
-    sent = [
-        epoch
-        for each, epoch in _states(history).get(partition, ())
-        if each.at_ns <= at_ns and not any(loss.first <= each.zxid <= loss.last for loss in lost)
-    ]
+    own = _states(history).get(partition, ())
+    sent = [epoch for each, epoch in own if each.at_ns <= at_ns and not _is_lost(history, each)]
     return sent[-1] if sent else None
 
 
+def _leaderless(history: History, at_ns: int) -> frozenset[str]:
+    """Partitions for which the copy made up a leader, without a state in this run, whose topic is there still."""
+    return frozenset(key for key, deleted_ns in _made_up(history).items() if at_ns < deleted_ns)
+
+
 @kept
-def _leaderless(history: History) -> frozenset[str]:
-    """Partitions that topics had when they were copied, without a state then or later; as ``orders-0``."""
+def _made_up(history: History) -> dict[str, int]:
+    """Partitions that topics had when they were copied, as ``orders-0``, and when their topic was deleted.
+
+    Such as ever have a state are none, nor such as no controller's log names: it had found no state of them.
+    """
     copied = _copied(history)
-    has = dict[str, frozenset[str]]()
+    if copied is None:
+        return {}
+    has, deleted_ns = dict[str, frozenset[str]](), defaultdict[str, int](lambda: sys.maxsize)
     for each in history.transactions:
-        for write in each.changes if copied is not None and each.zxid < copied.zxid else ():
-            has |= _partitions_after(write)
-    listed = {f"{topic}-{number}" for topic, numbers in has.items() for number in numbers}
-    return frozenset(listed - set(_states(history)))
+        for write in each.changes:
+            if each.zxid < copied.zxid:
+                has |= _partitions_after(write)
+            elif write.operation == "delete" and (match := _TOPIC.fullmatch(write.path)):
+                deleted_ns.setdefault(match[1], each.at_ns)
+    listed = {f"{topic}-{number}": deleted_ns[topic] for topic, numbers in has.items() for number in numbers}
+    logged = {key for _, log in logs_of(history, "controller") for key in _MADE_UP.findall(log)}
+    return {key: until_ns for key, until_ns in listed.items() if key in logged and key not in _states(history)}
 
 
 def _copied(history: History) -> Transaction | None:
@@ -248,18 +291,37 @@ def _losses(history: History) -> list[_Loss]:
     found = list[_Loss]()
     for session in kraft_sessions(history):
         claim = next((each for each in kraft if each.transaction.session == session), None)
-        if claim is None or not _leaderless(history):
+        if claim is None or not _made_up(history):
             continue
         failed = list(_failed(log_of(history, f"controller-{claim.controller}")))
         own = [each for each in history.transactions if each.session == session and each.zxid > claim.transaction.zxid]
         for batch, position in _batches(own):
             passed_over = [each for each in failed if each.lies_between(batch.position, position)]
-            if batch.refused and passed_over:
+            if passed_over and batch.refused and _leaderless(history, batch.refused[-1].at_ns):
                 last = batch.refused[-1]
-                until = (each.transaction.at_ns for each in kraft if each.transaction.zxid > last.zxid)
                 unfenced = frozenset[str]().union(*(each.unfenced for each in passed_over if each.offset is not None))
-                found.append(_Loss(last.at_ns, batch.first, last.zxid, min(until, default=sys.maxsize), unfenced))
+                found.append(_Loss(last.at_ns, batch.first, last.zxid, _ended_ns(history, kraft, last), unfenced))
     return found
+
+
+def _ended_ns(history: History, kraft: Sequence[Claimed], last: Transaction) -> int:
+    """When the next controller took over that came to dual write after a batch: that of another may have failed."""
+    later = [each for each in kraft if each.transaction.zxid > last.zxid]
+    ends = [each.transaction.at_ns for each in later[1:]] + [sys.maxsize]
+    came = (
+        each.transaction.at_ns
+        for each, end_ns in zip(later, ends, strict=False)
+        if _came_to_dual_write(history, each, end_ns)
+    )
+    return next(came, sys.maxsize)
+
+
+def _came_to_dual_write(history: History, claim: Claimed, until_ns: int) -> bool:
+    """Whether a controller came to dual write by its log, or may have, where no log or no time was recorded."""
+    log, begun_ns = log_of(history, f"controller-{claim.controller}"), claim.transaction.at_ns
+    end_ns = min(until_ns, begun_ns + _COMES_NS)
+    came = any(was_logged_between(history, each, begun_ns, end_ns) for each in _DUAL_WRITE.findall(log))
+    return came or not log or not history.header.started_at
 
 
 def _batches(own: Iterable[Transaction]) -> Iterator[tuple[_Batch, int]]:

@@ -126,6 +126,12 @@ def loaded_and_synced(history: History, written: Transaction, *changes: Recorded
     return bool(before) and all(_has_loaded(before[-1], each, claim) for each in changes)
 
 
+def is_of_a_sync(history: History, written: Transaction) -> bool:
+    """Whether a transaction belongs to the sync of a KRaft controller that took over."""
+    claim = _claim_of(history, written)
+    return claim is not None and claim.is_kraft and _is_of_the_sync(history, claim, written)
+
+
 def _is_of_the_sync(history: History, claim: Claimed, written: Transaction) -> bool:
     """Whether a transaction came soon after its claim, and before the offset in ``/migration`` rose: it rises last."""
     begun = claim.transaction

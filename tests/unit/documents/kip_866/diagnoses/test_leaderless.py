@@ -65,12 +65,18 @@ SENT = Transaction(40_000 * MS, 30, KRAFT, (position(113), state("orders-0", 5))
 AFTER = Transaction(40_100 * MS, 31, KRAFT, (position(120),))
 AGAIN = Transaction(45_000 * MS, 40, KRAFT + 1, (claimed(3000, 2),), is_multi=True)
 SYNCED = Transaction(46_000 * MS, 41, KRAFT + 1, (position(120), state("others-0", 5)), is_multi=True)
+HIGHER = Transaction(40_000 * MS, 30, KRAFT, (position(113), state("orders-0", 6)), is_multi=True)
+DELETED = Transaction(15_000 * MS, 10, KRAFT, (Write("delete", "/brokers/topics/late"),))
+REMADE = Transaction(16_000 * MS, 11, KRAFT, (made("late"),))
 
 AT = "2026-11-30 08:51:19,944 INFO "
 UNFENCED = f"{AT}The request from broker 2 to unfence has been granted because it has caught up\n"
 WRITTEN = f"{AT}Made the following ZK writes when handling KRaft delta: {{UpdatePartition=1}}\n"
 
 
+STARTED_AT = "2026-11-30T08:50:34+00:00"
+"""With which the logged lines are of the time of ``AGAIN``."""
+MADE_UP = f"{AT}Could not find partition state in ZK for late-0. Initializing this partition with ISR={{[1, 2]}}\n"
 DUAL_WRITE = "3000 transitioning from KRAFT_CONTROLLER_TO_BROKER_COMM to DUAL_WRITE state\n"
 
 
@@ -92,16 +98,17 @@ def image(source: str, *, stateless: Sequence[str] = (), rate: float = 1024.0) -
     return MetadataImage(source, topics={**FULL.topics, **topics}, partitions=partitions, quotas=quotas)
 
 
-def run_with(logged: Sequence[Transaction] = LOGGED, log: str = "", *more: Event) -> History:
+def run_with(logged: Sequence[Transaction] = LOGGED, log: str = "", *more: Event, made_up: str = MADE_UP) -> History:
     """A run with a take-over, in which a batch is refused."""
-    events = [*started("controller-3000", *BROKERS), *more]
-    return history(events=events, znodes=[CLAIM], transactions=logged, logs={"controller-3000": log})
+    events, logs = [*started("controller-3000", *BROKERS), *more], {"controller-3000": made_up + log}
+    run = history(events=events, znodes=[CLAIM], transactions=logged, logs=logs)
+    return replace(run, header=replace(run.header, started_at=STARTED_AT))
 
 
-def compared(in_zookeeper: MetadataImage, logged: Sequence[Transaction]) -> History:
+def compared(in_zookeeper: MetadataImage, logged: Sequence[Transaction], made_up: str = MADE_UP) -> History:
     """Such a run, after which both sides are looked at."""
-    images = {"log": image("metadata-log"), "after": in_zookeeper}
-    return seen_at_last(images, *started("controller-3000"), znodes=[CLAIM], transactions=logged)
+    images, logs = {"log": image("metadata-log"), "after": in_zookeeper}, {"controller-3000": made_up}
+    return seen_at_last(images, *started("controller-3000"), znodes=[CLAIM], transactions=logged, logs=logs)
 
 
 @pytest.mark.parametrize(
@@ -116,6 +123,7 @@ def compared(in_zookeeper: MetadataImage, logged: Sequence[Transaction]) -> Hist
             (*LOGGED, Transaction(31_000 * MS, 25, KRAFT, (state("late-0", 1, "create"),))),
             (),
         ),
+        (image("zookeeper", stateless=["late-0"]), (*LOGGED, DELETED, REMADE), ()),
         (image("zookeeper", stateless=["late-0", "orders-0"]), LOGGED, ()),
         (image("zookeeper", stateless=["late-0"], rate=1.0), LOGGED, ()),
         (image("zookeeper", rate=1.0), LOGGED, ()),
@@ -126,6 +134,7 @@ def compared(in_zookeeper: MetadataImage, logged: Sequence[Transaction]) -> Hist
         "made after the copy",
         "no take-over",
         "it has one",
+        "deleted, and made by KRaft",
         "another lacks it",
         "a quota",
         "a quota alone",
@@ -138,11 +147,13 @@ def test_states_that_the_copy_made_up_are_named(
     run = compared(in_zookeeper, logged)
     verdict = metadata_equivalent.judge(run, "log", "after")
     assert (named(run, verdict) if bugs else explained_by(run, verdict)) == bugs
+    unlogged = compared(in_zookeeper, logged, MADE_UP.replace("late-0", "late-1"))
+    assert explained_by(unlogged, metadata_equivalent.judge(unlogged, "log", "after")) == ()
 
 
-def unlike(observed: str, at_ms: int = LATER_MS, kind: Kind = Kind.LIVENESS) -> Verdict:
-    """Brokers report different metadata of orders."""
-    found = (Violation("both brokers report the same topic orders", observed, at_ms * MS),)
+def unlike(observed: str, at_ms: int = LATER_MS, kind: Kind = Kind.LIVENESS, topic: str = "orders") -> Verdict:
+    """Brokers report different metadata of a topic."""
+    found = (Violation(f"both brokers report the same topic {topic}", observed, at_ms * MS),)
     return Verdict("clients_are_told_the_same", Outcome.VIOLATES, kind, "", found, count=1)
 
 
@@ -167,20 +178,30 @@ IGNORANT = (
         (run_with([each for each in LOGGED if each is not REFUSED], failed()), ()),
         (run_with([each for each in LOGGED if each is not LATE], failed()), ()),
         (run_with([*LOGGED, SENT, AFTER], failed()), ()),
-        (run_with([*LOGGED, AGAIN], failed()), ()),
+        (run_with([*LOGGED, AGAIN], failed() + AT + DUAL_WRITE), ()),
+        (run_with([*LOGGED, AGAIN], failed() + AT.replace("51:19", "51:01") + DUAL_WRITE), BUG),
+        (run_with([*LOGGED, DELETED], failed()), ()),
+        (run_with(log=failed(), made_up=""), ()),
     ],
     ids=[
         *("lost", "an old release", "an earlier batch", "a later batch", "none failed", "nothing was refused"),
-        *("no such topic", "sent since", "another take-over"),
+        *("no such topic", "sent since", "another take-over", "a take-over that failed"),
+        *("deleted before", "none made up by the copy"),
     ],
 )
 def test_leaders_that_were_lost_with_a_batch_are_unknown_to_brokers(run: History, bugs: tuple[str, ...]) -> None:
-    """Until they are sent, or a controller takes over, which sends all there is."""
+    """Until they are sent, or a controller takes over and comes to dual write: it sends all there is."""
     assert named(run, unlike(STALE)) == bugs
     assert named(run, unlike(STALE, kind=Kind.SAFETY)) == ()
     assert named(run, unlike(STALE, at_ms=29_000)) == ()
     assert named(run, unlike(STALE.replace("leader_epoch=5", "leader_epoch=4"))) == ()
     assert named(run, unlike(STALE.replace("ZooKeeper", "KRaft"))) == ()
+    assert named(run, unlike(STALE, at_ms=900_000, topic="others")) == ()
+    assert named(run, unlike(STALE.replace("leader_epoch=4", "leader_epoch=5"))) == ()
+    swapped = STALE.replace("ZooKeeper", "-").replace("KRaft", "ZooKeeper").replace("-0 in - mode", "-0 in KRaft mode")
+    assert "broker-0 in KRaft mode reports 0" in swapped
+    assert named(run, unlike(swapped)) == ()
+    assert named(run, unlike(STALE.replace("reports 0", "reports 1", 1))) == ()
 
 
 @pytest.mark.parametrize(
@@ -194,7 +215,7 @@ def test_leaders_that_were_lost_with_a_batch_are_unknown_to_brokers(run: History
         (run_with(LOGGED, UNFENCED.replace("08:51:19", "08:50:59") + failed()), ()),
         (run_with(LOGGED, UNFENCED + UNNUMBERED), ()),
         (run_with(LOGGED, UNFENCED + failed(), event(EventKind.NODE_STARTED, 40_000, "broker-2", role="broker")), ()),
-        (run_with([*LOGGED, AGAIN], UNFENCED + failed()), ()),
+        (run_with([*LOGGED, AGAIN], UNFENCED + failed() + AT + DUAL_WRITE), ()),
     ],
     ids=[
         "in vain",
@@ -231,11 +252,50 @@ def test_partitions_of_a_lost_batch_keep_a_dead_leader_and_take_no_writes(
     """The batch had changed them, by what was written of it, or by what the next controller has to write."""
     name = f"partitions of {topic} led by a dead broker, as another reports them"
     asked = unmet(44_000, name, expected=[], observed=[0])
-    assert named_of_expectations(run_with(logged, failed(), asked)) == bugs
-    assert named_of_expectations(run_with(logged, failed(), replace(asked, at_ns=29_000 * MS))) == ()
+    log = failed() + AT + DUAL_WRITE
+    assert named_of_expectations(run_with(logged, log, asked)) == bugs
+    assert named_of_expectations(run_with(logged, log, replace(asked, at_ns=29_000 * MS))) == ()
 
     found = Violation(f"some write to {topic}-0 is acknowledged every 20 s while writers try", "none", 22_000 * MS)
     verdict = Verdict("partitions_stay_available", Outcome.VIOLATES, Kind.LIVENESS, "", (found,), count=1)
-    assert named(run_with(logged, failed()), verdict) == bugs
+    assert named(run_with(logged, log), verdict) == bugs
     early = replace(found, at_ns=9_000 * MS)
-    assert named(run_with(logged, failed()), replace(verdict, violations=(early,))) == ()
+    assert named(run_with(logged, log), replace(verdict, violations=(early,))) == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "at_ms", "bugs"),
+    [
+        ([], 600_000, BUG),
+        ([HIGHER, AFTER], 39_000, BUG),
+        ([HIGHER, AFTER], 600_000, ()),
+        ([DELETED], 39_000, ()),
+        ([AGAIN, replace(SYNCED, writes=(position(120), state("orders-0", 5)))], 600_000, ()),
+    ],
+    ids=["never sent", "not sent yet", "sent a later state", "the topic had been deleted", "a take-over"],
+)
+def test_a_lost_batch_explains_nothing_once_brokers_are_sent_a_later_state(
+    more: Sequence[Transaction], at_ms: int, bugs: tuple[str, ...]
+) -> None:
+    """Nor one that was refused for another reason, as the topic without states was gone."""
+    logged, log = [*LOGGED, *more], failed() + AT + DUAL_WRITE
+    asked = unmet(
+        at_ms, "partitions of orders led by a dead broker, as another reports them", expected=[], observed=[0]
+    )
+    assert named_of_expectations(run_with(logged, log, asked)) == bugs
+
+    found = Violation("some write to orders-0 is acknowledged every 20 s while writers try", "none", at_ms * MS)
+    verdict = Verdict("partitions_stay_available", Outcome.VIOLATES, Kind.LIVENESS, "", (found,), count=1)
+    assert named(run_with(logged, log), verdict) == bugs
+
+
+def test_what_a_later_batch_of_the_next_controller_changes_was_not_lost() -> None:
+    """Only what it writes before it raises the position in ``/migration`` is what the one before had lost."""
+    raised = Transaction(47_000 * MS, 42, KRAFT + 1, (position(130),))
+    later = Transaction(48_000 * MS, 43, KRAFT + 1, (position(130), state("others-0", 5)), is_multi=True)
+    first = replace(SYNCED, writes=(position(120),))
+    logged = [*LOGGED, AGAIN, first, raised, later]
+    asked = unmet(
+        44_000, "partitions of others led by a dead broker, as another reports them", expected=[], observed=[0]
+    )
+    assert named_of_expectations(run_with(logged, failed() + AT + DUAL_WRITE, asked)) == ()
