@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import NodeDiedError
 from pytest_kmigrate.model.event import only
-from pytest_kmigrate.model.events.faults import DISK, FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.waiting import PATIENCE_S, until
@@ -50,4 +50,4 @@ def has_started(scene: Scene, start: Callable[[], None], *, is_heal: bool = Fals
 def _may_end(scene: Scene, node: str, in_force: list[str]) -> bool:
     """Whether one of these faults lets a node die by itself, as one does that takes its disk."""
     applied = [each.what for each in only(list(scene.recorder.events), FaultApplied) if each.what.fault_id in in_force]
-    return any(node in each.targets and (each.may_end or each.takes == DISK) for each in applied)
+    return any(node in each.targets and each.lets_nodes_end for each in applied)

@@ -9,7 +9,7 @@ from pytest_kmigrate.model.history import History
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d),(\d{3}) ")
 """How lines begin; from 4.0 on, a T is between date and time."""
-_ZONES_NS = 15 * 60 * 1_000_000_000
+ZONES_NS = 15 * 60 * 1_000_000_000
 """Time zones are so far apart: a node logs the time of its own, which no event has."""
 _MS = 1_000_000
 
@@ -40,8 +40,8 @@ def was_logged_between(history: History, line: str, since_ns: int, to_ns: int) -
         began = datetime.fromisoformat(history.header.started_at)
     except ValueError:
         return False
-    if found is None or to_ns - since_ns >= _ZONES_NS:
+    if found is None or to_ns - since_ns >= ZONES_NS:
         return False
     logged = datetime.fromisoformat(f"{found[1]} {found[2]}.{found[3]}").replace(tzinfo=UTC)
     at_ns = round((logged - began).total_seconds() * 1000) * _MS
-    return (at_ns - since_ns) % _ZONES_NS <= to_ns - since_ns
+    return (at_ns - since_ns) % ZONES_NS <= to_ns - since_ns

@@ -50,9 +50,13 @@ def faults_during(history: History, from_ns: int, to_ns: int) -> list[str]:
     return [event.what.fault for event in faults_begun_of(history, from_ns, to_ns)]
 
 
-def meanwhile(history: History, from_ns: int, to_ns: int) -> str:
-    """Such as ", while cut(a->b) and kill(c) lasted"; "" where no fault was in force between two instants."""
-    faults = faults_during(history, from_ns, to_ns)
+def meanwhile(history: History, from_ns: int, to_ns: int, besides: str | None = None) -> str:
+    """Such as ", while cut(a->b) and kill(c) lasted"; "" where no fault was in force between two instants.
+
+    ``besides``: the id of a fault that is not named.
+    """
+    in_force = faults_begun_of(history, from_ns, to_ns)
+    faults = [event.what.fault for event in in_force if event.what.fault_id != besides]
     return f", while {' and '.join(faults)} lasted" if faults else ""
 
 

@@ -27,25 +27,21 @@ def without_a_disk(history: History) -> Times:
 def cut_off(history: History) -> Times:
     """When a fault had cut a node off from all others, from the brokers, or from the clients."""
     return _in_force(
-        history, lambda _, began: began is not None and began.effect == _ISOLATED and _is_from_replicas(began)
+        history,
+        lambda _, began: began is not None and began.what.effect == _ISOLATED and _is_from_replicas(began.what),
     )
 
 
 def may_end(history: History, node: str | None, at_ns: int) -> bool:
     """Whether a fault was in force at an instant by which this node may end."""
-    times = _in_force(history, lambda applied, _: applied.what.may_end)
+    times = _in_force(history, lambda applied, _: applied.what.lets_nodes_end)
     return any(since <= at_ns < to for since, to in times.get(str(node), ()))
 
 
 def ends_allowed(history: History, node: str | None) -> Sequence[tuple[int, int]]:
     """From when to when this node might end by a fault: from its beginning, as it bites before it is applied."""
-    begun = {event.what.fault_id: event.at_ns for event in history.of(FaultBegan)}
-    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
-    return [
-        (begun.get(applied.what.fault_id, applied.at_ns), healed.get(applied.what.fault_id, history.end_ns + 1))
-        for applied in history.of(FaultApplied)
-        if node in targets_of(applied) and (applied.what.may_end or applied.what.takes == DISK)
-    ]
+    times = _in_force(history, lambda applied, _: applied.what.lets_nodes_end, from_its_beginning=True)
+    return times.get(str(node), ())
 
 
 def is_without_a_disk(history: History, node: str | None, at_ns: int) -> bool:
@@ -58,13 +54,20 @@ def _is_from_replicas(began: FaultBegan) -> bool:
     return not only or any(each in roles for each in _OF_REPLICAS)
 
 
-def _in_force(history: History, counts: Callable[[Recorded[FaultApplied], FaultBegan | None], bool]) -> Times:
-    begun = {event.what.fault_id: event.what for event in history.of(FaultBegan)}
+def _in_force(
+    history: History,
+    counts: Callable[[Recorded[FaultApplied], Recorded[FaultBegan] | None], bool],
+    *,
+    from_its_beginning: bool = False,
+) -> Times:
+    begun = {event.what.fault_id: event for event in history.of(FaultBegan)}
     healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for applied in history.of(FaultApplied):
         fault = applied.what.fault_id
-        if counts(applied, begun.get(fault)):
+        began = begun.get(fault)
+        if counts(applied, began):
+            since_ns = began.at_ns if began and from_its_beginning else applied.at_ns
             for node in targets_of(applied):
-                found[node].append((applied.at_ns, healed.get(fault, history.end_ns + 1)))
+                found[node].append((since_ns, healed.get(fault, history.end_ns + 1)))
     return dict(found)

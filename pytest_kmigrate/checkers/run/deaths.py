@@ -3,7 +3,7 @@
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.logs import was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
-from pytest_kmigrate.checkers.evidence.taken import ends_allowed, is_without_a_disk, may_end
+from pytest_kmigrate.checkers.evidence.taken import ends_allowed, may_end
 from pytest_kmigrate.model.event import PHASE, Event, Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped, ThreadDied
@@ -48,7 +48,7 @@ def failed_stops(history: History) -> list[Recorded[NodeStopped]]:
 
 
 def _is_planted(history: History, ended: Event) -> bool:
-    return any(each(history, ended.node, ended.at_ns) for each in (is_without_a_disk, may_end))
+    return may_end(history, ended.node, ended.at_ns)
 
 
 def _ended_itself_before(history: History, death: Recorded[NodeDied]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
-from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, targets_of
+from pytest_kmigrate.checkers.evidence.moments import meanwhile, targets_of
 from pytest_kmigrate.checkers.run.deaths import unexpected_deaths
 from pytest_kmigrate.checkers.run.losses import loss_of
 from pytest_kmigrate.checkers.run.pressure import standstills
@@ -199,6 +199,4 @@ def _beside(history: History, event: Event) -> str:
     if not is_a(event, FaultBegan):
         return ""
     healed = [each.at_ns for each in history.of(FaultHealed) if each.what.fault_id == event.what.fault_id]
-    in_force = faults_begun_of(history, event.at_ns, min(healed, default=history.end_ns))
-    others = [each.what.fault for each in in_force if each.what.fault_id != event.what.fault_id]
-    return f", while {' and '.join(others)} lasted" if others else ""
+    return meanwhile(history, event.at_ns, min(healed, default=history.end_ns), besides=event.what.fault_id)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 
+from pytest_kmigrate.checkers.evidence.logs import ZONES_NS
 from pytest_kmigrate.distributions.releases import SHAPE, commit_of, known_releases, locked_release
 from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.judging.coherence.clocks import is_set, set_clocks
@@ -21,8 +22,6 @@ _BEFORE_COMMIT = b"Kafka commitId: "
 _TIME = re.compile(rb"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d):(\d\d),(\d{3}) ")
 """How lines begin; from 4.0 on, a T is between date and time."""
 _S = 1_000_000_000
-_ZONES = 15 * 60 * _S
-"""Time zones are so far apart: a node logs the time of its own, which no event has."""
 _LATE_S, _EARLY_S = 5, 120
 """A line is written when it is logged, or when a held node goes on; clocks are set while nodes run."""
 
@@ -139,4 +138,4 @@ def _ns(moment: datetime) -> int:
 def _is_within(at_ns: int, since_ns: int, until_ns: int) -> bool:
     """Whether a time of any zone lies between two moments of the run."""
     width = until_ns - since_ns + (_LATE_S + _EARLY_S) * _S
-    return (at_ns - since_ns + _EARLY_S * _S) % _ZONES <= width
+    return (at_ns - since_ns + _EARLY_S * _S) % ZONES_NS <= width

@@ -60,6 +60,11 @@ class FaultApplied(EventData):
     may_end: bool = False
     """Whether a node may end by it."""
 
+    @property
+    def lets_nodes_end(self) -> bool:
+        """Whether a node may end by it, also as one does that lacks a disk."""
+        return self.may_end or self.takes == DISK
+
 
 @dataclass(frozen=True)
 class FaultWitnessed(EventData):

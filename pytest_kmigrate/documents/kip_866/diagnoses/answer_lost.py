@@ -26,6 +26,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.following import rais
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
     MIGRATION,
     STILL_NS,
+    held_by_migration,
     is_given_up_at,
     writer_in,
 )
@@ -34,7 +35,7 @@ from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, u
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -83,7 +84,7 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
 @diagnosis("kmigrate-7", windows=unwritten)
 def no_write_raises_the_offset_since(history: History, verdict: Verdict) -> bool:
     """What was written last left the offset as it was, as its writer was lost for good before it could raise it."""
-    places = _written(history)
+    places = held_by_migration(history)
     is_about = verdict.is_of(zookeeper_follows_the_log) and all(raised_by(0) in e.observed for e in verdict.violations)
     return is_about and bool(places) and _stands_still_at(history, places[-1].at_ns + 1)
 
@@ -197,7 +198,7 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
     """
     if at_ns is None:
         return False
-    places = _written(history)
+    places = held_by_migration(history)
     before = [each for each in places if each.at_ns < at_ns]
     later = next((each for each in places if each.at_ns >= at_ns), None)
     turns_ns = [each.at_ns for each in history.events if each.kind in _TURNS and each.at_ns > at_ns]
@@ -207,13 +208,9 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
     return any(_is_lost_at(history, turn) for turn in still_ns)
 
 
-def _written(history: History) -> list[ZnodeChange]:
-    return [each for each in history.znodes if each.path == MIGRATION and each.data]
-
-
 def _is_lost_at(history: History, at_ns: int) -> bool:
     """Whether the last writer of ``/migration`` sent a version below that which its own write had left there."""
-    written = [each for each in _written(history) if each.at_ns < at_ns]
+    written = [each for each in held_by_migration(history) if each.at_ns < at_ns]
     if not written or at_ns < written[-1].at_ns + STILL_NS or not is_given_up_at(history, at_ns, _ELECTS_NS):
         return False
     writer = writer_in(written[-1])

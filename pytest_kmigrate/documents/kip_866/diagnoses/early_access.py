@@ -14,6 +14,7 @@ from pytest_kmigrate.documents.kip_866.checks.metadata_kept import metadata_chan
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.diagnoses.copied import as_copied_by_3_4, sides
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
+from pytest_kmigrate.documents.kip_866.driver_log import TO_DUAL_WRITE
 from pytest_kmigrate.documents.kip_866.expectations import IN_FLIGHT, PARTITIONS_WRITTEN, PASSWORD_COPIED
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
@@ -32,7 +33,6 @@ _OFTEN = 100
 _MIRRORED = ("topics", "partitions", "configs", "quotas")
 _FAILED = "Error during ZK migration"
 _WAITS, _WAITS_NO_MORE = "to WAIT_FOR_BROKERS state", "from WAIT_FOR_BROKERS to"
-_DUAL_WRITE = "to DUAL_WRITE state"
 _ORDERS = re.compile(r"Sending LeaderAndIsr request to broker \d+ with")
 _ORDERS_LOST = re.compile(
     r"handleBrokerFenced: changing [1-9]\d* partition\(s\)[^\n]*\n(?:(?!.*Sending LeaderAndIsr)[^\n]*\n)*?[^\n]*"
@@ -146,7 +146,7 @@ def _was_made_before_dual_write(history: History, event: Recorded[ExpectationEnd
     topic = PARTITIONS_WRITTEN.places_in(event.what)
     if topic is None or event.what.observed != 0 or not history.transactions:
         return False
-    before, came, after = log_of(history, active_at(history, event.at_ns)).rpartition(_DUAL_WRITE)
+    before, came, after = log_of(history, active_at(history, event.at_ns)).rpartition(TO_DUAL_WRITE)
     written = writes_to(history, f"/brokers/topics/{topic['topic']}")
     return bool(came) and not written and bool(_ORDERS.search(before)) and not _ORDERS.search(after)
 

@@ -15,6 +15,7 @@ from pytest_kmigrate.documents.kip_866.checks.nodes.unaware_clients import clien
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.transactions.following import zookeeper_follows_the_log
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
+from pytest_kmigrate.documents.kip_866.driver_log import NO_STATE
 from pytest_kmigrate.documents.kip_866.expectations import BROKERS_KNOW, CONFIG_WRITTEN
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
@@ -25,7 +26,6 @@ from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _RETRIED = "Encountered ZooKeeper error during event SyncKRaftMetadataEvent"
-_NO_STATE = re.compile(r"Could not find partition state in ZK for (\S+)\. Initializing this partition")
 _FAILED = r"Unhandled error in SyncKRaftMetadataEvent[^\n]*\n[^\n]*"
 _UNKNOWN = re.compile(_FAILED + "Unknown config resource type CLIENT_METRICS")
 _NO_NAME = re.compile(
@@ -161,7 +161,7 @@ def _found_without_state(history: History) -> tuple[frozenset[str], frozenset[st
 
 def _without_state(log: str) -> list[str]:
     """The partitions before which a controller's full sync failed, again and again."""
-    found = Counter(_NO_STATE.findall(log)) if log.count(_RETRIED) >= _AGAIN else Counter[str]()
+    found = Counter(NO_STATE.findall(log)) if log.count(_RETRIED) >= _AGAIN else Counter[str]()
     return [partition for partition, times in found.items() if times >= _AGAIN]
 
 
@@ -174,7 +174,7 @@ def _passed_over(log: str) -> list[str]:
     """The partitions without a state of a full sync that ended and wrote none, or that failed at a default quota."""
     passed = [during for during, writes in _SYNC.findall(log) if "Partition" not in writes]
     passed += [during for during in log.split(_BEGUN)[1:] if _NO_NAME.search(during)]
-    return [partition for during in passed for partition in _NO_STATE.findall(during)]
+    return [partition for during in passed for partition in NO_STATE.findall(during)]
 
 
 def _is_about(event: Recorded[ExpectationEnded], partitions: frozenset[str]) -> bool:

@@ -25,6 +25,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
 )
 from pytest_kmigrate.documents.kip_866.diagnoses.stale_migration_znode import hears_nothing
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import is_of_a_sync, since_the_takeover
+from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED, NO_STATE, TO_DUAL_WRITE
 from pytest_kmigrate.documents.kip_866.expectations import LED_BY_THE_DEAD
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
@@ -40,13 +41,10 @@ _SOON_NS = 20_000_000_000
 _TOPIC = re.compile(r"/brokers/topics/([^/]+)")
 _STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state")
 _FAILED = re.compile(
-    r"(?m)^(\S+ \S+),\d+ .*Encountered ZooKeeper error during event MetadataChangeEvent"
-    r"(?:\{provenance=MetadataProvenance\(lastContainedOffset=(\d+),)?"
+    rf"(?m)^(\S+ \S+),\d+ .*{CHANGE_FAILED}(?:\{{provenance=MetadataProvenance\(lastContainedOffset=(\d+),)?"
 )
 """A change that was not written; since 3.7 with the offset of its last record."""
-_SENT = re.compile(
-    "Made the following ZK writes when handling KRaft|KRAFT_CONTROLLER_TO_BROKER_COMM to DUAL_WRITE state"
-)
+_SENT = re.compile(f"Made the following ZK writes when handling KRaft|KRAFT_CONTROLLER_TO_BROKER_COMM {TO_DUAL_WRITE}")
 """Before it brokers were sent a batch, or all there is."""
 _UNFENCED = re.compile(r"(?m)^(\S+ \S+),\d+ .*The request from broker (\d+) to unfence has been granted")
 _AT_ONCE_S = 10
@@ -54,9 +52,7 @@ _AT_ONCE_S = 10
 _SAME = re.compile(r"both brokers report the same topic (\S+)")
 _REPORTS = re.compile(r"(?:^|; )broker-\d+ in (ZooKeeper|KRaft) mode reports ")
 _REPORTED = re.compile(r"(?:^|[; ])(\d+) replicas=\S* isr=\S* leader=\S+ leader_epoch=(\d+)")
-_MADE_UP = re.compile(r"Could not find partition state in ZK for (\S+-\d+)\.")
-"""What the copy takes for a partition with its first replica as leader."""
-_DUAL_WRITE = re.compile(r"(?m)^.* to DUAL_WRITE state")
+_DUAL_WRITE = re.compile(f"(?m)^.* {TO_DUAL_WRITE}")
 _COMES_NS = 300_000_000_000
 """So long after its claim a controller may come to dual write. Short of 15 minutes, as no log says its time zone."""
 _WRITABLE = re.compile(r"some write to (\S+) is acknowledged ")
@@ -252,7 +248,7 @@ def _made_up(history: History) -> dict[str, int]:
             elif write.operation == "delete" and (match := _TOPIC.fullmatch(write.path)):
                 deleted_ns.setdefault(match[1], each.at_ns)
     listed = {f"{topic}-{number}": deleted_ns[topic] for topic, numbers in has.items() for number in numbers}
-    logged = {key for _, log in logs_of(history, "controller") for key in _MADE_UP.findall(log)}
+    logged = {key for _, log in logs_of(history, "controller") for key in NO_STATE.findall(log)}
     return {key: until_ns for key, until_ns in listed.items() if key in logged and key not in _states(history)}
 
 

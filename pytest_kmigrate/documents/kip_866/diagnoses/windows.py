@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims, position_set
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, offset_in
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import held_by_migration, offset_in
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import Window
 from pytest_kmigrate.model.event import PHASE, Recorded
@@ -50,7 +50,7 @@ def unwritten(history: History) -> list[Window]:
 
 def _raises(history: History) -> list[ZnodeChange]:
     """The writes of ``/migration`` by which its offset became another one."""
-    written = [each for each in history.znodes if each.path == MIGRATION and each.data]
+    written = held_by_migration(history)
     offsets = ["", *map(offset_in, written)]
     return [each for each, (former, offset) in zip(written, pairwise(offsets), strict=True) if offset != former]
 

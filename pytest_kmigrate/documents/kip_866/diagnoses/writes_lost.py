@@ -11,6 +11,7 @@ from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.checks.metadata_kept import metadata_changed_in_the_migration_outlives_it
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import expired_sessions
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
+from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import PHASE
@@ -18,12 +19,9 @@ from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
-_EXPIRED = re.compile(
-    r"Encountered ZooKeeper error during event MetadataChangeEvent[^\n]*\n[^\n]*SessionExpiredException"
-)
+_EXPIRED = re.compile(CHANGE_FAILED + r"[^\n]*\n[^\n]*SessionExpiredException")
 _FAILED_SINCE = re.compile(
-    r"ZooKeeperClient KRaft Migration\] Session expired\.(?:(?!Made the following ZK writes).)*?"
-    r"Encountered ZooKeeper error during event MetadataChangeEvent",
+    r"ZooKeeperClient KRaft Migration\] Session expired\.(?:(?!Made the following ZK writes).)*?" + CHANGE_FAILED,
     re.DOTALL,
 )
 """A deletion of a topic fails without a cause: it was the first write in the new session."""

@@ -109,7 +109,7 @@ class ProxiedLinks:
         return sum(row[1] in wanted and row[3] == _ESTABLISHED for row in rows)
 
     def accepted(self, links: Sequence[Link]) -> int:
-        """How many connections the proxies of these links have accepted so far."""
+        """How many connections the proxies of these links have made to their nodes so far."""
         return self._accepted.by(map(_proxy, links))
 
     def origins(self, links: Sequence[Link]) -> tuple[str, ...]:

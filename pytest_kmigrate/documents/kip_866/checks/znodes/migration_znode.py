@@ -50,6 +50,11 @@ def writer_in(change: ZnodeChange | Write) -> str:
     return f"controller-{held_in(change).get('kraft_controller_id')}"
 
 
+def held_by_migration(history: History) -> list[ZnodeChange]:
+    """What ``/migration`` held, in the order in which it was seen."""
+    return [each for each in history.znodes if each.path == MIGRATION and each.data]
+
+
 def has_place(change: ZnodeChange | Write) -> bool:
     """Whether ``/migration`` held the place of a copy that was made: its offset is -1 before."""
     offset = offset_in(change)

@@ -9,7 +9,10 @@ from itertools import pairwise
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import Unmet, lists_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, migration_znode_never_moves_back
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
+    held_by_migration,
+    migration_znode_never_moves_back,
+)
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, unwritten
 from pytest_kmigrate.model.document import diagnosis
@@ -43,16 +46,12 @@ def position_was_read_before_the_claim(history: History, verdict: Verdict) -> bo
 def _is_stuck_at(history: History, at_ns: int) -> bool:
     """Whether who is in charge did not write ``/migration`` last, and sends a version below that which it has."""
     claims = [each for each in history.znodes if each.path == _CONTROLLER and each.data and each.at_ns < at_ns]
-    written = [each for each in _positions(history) if each.at_ns < at_ns]
+    written = [each for each in held_by_migration(history) if each.at_ns < at_ns]
     if not claims or not written:
         return False
     owner = held_in(claims[-1]).get("brokerid")
     is_of_another = held_in(written[-1]).get("kraft_controller_id") != owner
     return is_of_another and sent_below(history, f"controller-{owner}", written[-1].version)
-
-
-def _positions(history: History) -> list[ZnodeChange]:
-    return [each for each in history.znodes if each.path == MIGRATION and each.data]
 
 
 def _place(change: ZnodeChange) -> tuple[int, int]:
@@ -61,7 +60,7 @@ def _place(change: ZnodeChange) -> tuple[int, int]:
 
 
 def _fallen(history: History) -> Iterator[tuple[ZnodeChange, ZnodeChange]]:
-    for before, after in pairwise(_positions(history)):
+    for before, after in pairwise(held_by_migration(history)):
         if _place(after) < _place(before):
             yield before, after
 
@@ -80,7 +79,7 @@ def _readable(history: History, after: ZnodeChange, before_ns: int) -> list[tupl
     own = [each for each in claims if held_in(each).get("brokerid") == held_in(after).get("kraft_controller_id")]
     if not own:
         return []
-    held = [each for each in _positions(history) if each.at_ns < before_ns]
+    held = [each for each in held_by_migration(history) if each.at_ns < before_ns]
     ends_ns = [*(each.at_ns for each in held[1:]), before_ns]
     return [_place(each) for each, end in zip(held, ends_ns, strict=True) if end >= own[-1].at_ns - _READ_NS]
 
