@@ -13,7 +13,7 @@ from pytest_kmigrate.redaction import redacted
 _ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Error: |^Exception in thread")
 _FATAL = "Encountered fatal fault"
 """By Kafka's ProcessTerminatingFaultHandler, which ends the process."""
-_BEGINS = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+|\d+) ")
+_BEGINS = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d,\d+|\d+) ")
 """How each line begins that is no part of the one before it: the time."""
 _STACK = re.compile(r"\s+(at |\.\.\. \d+ (more|common))")
 _THREAD_ENDED = re.compile(r"ERROR \[(.+?)\]:? Error due to\b")

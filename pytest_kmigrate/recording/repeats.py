@@ -7,7 +7,7 @@ LONG_LOG = 20_000_000
 """Characters from which on repeats are left out; hardly a log of a run is as long without them."""
 _KEPT = 100
 """So many entries in a row that say the same, but for their time, are read."""
-_ENTRY = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}", re.MULTILINE)
+_ENTRY = re.compile(r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d,\d{3}", re.MULTILINE)
 
 
 def without_repeats(log: str) -> str:

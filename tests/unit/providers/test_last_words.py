@@ -113,6 +113,15 @@ def test_a_jvm_that_never_logged_is_reported_by_all_it_wrote(tmp_path: Path) -> 
     assert first_error(tmp_path / "none.log") == "(no log)"
 
 
+def test_the_first_error_of_4_0_is_read_alike(tmp_path: Path) -> None:
+    """Log4j 2 writes a T before the time of day."""
+    logs = tmp_path / "of-3.log", tmp_path / "of-4.log"
+    for log, text in zip(logs, (DIED, DIED.replace("27 00", "27T00")), strict=True):
+        log.write_text(text)
+    assert first_error(logs[1]) == first_error(logs[0])
+    assert first_error(logs[1]).startswith("ERROR Encountered fatal fault")
+
+
 @pytest.mark.parametrize(
     "said",
     [

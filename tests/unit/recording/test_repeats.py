@@ -12,6 +12,11 @@ def entries(count: int, said: str = FAILED) -> str:
     return "".join(f"2026-11-30 06:46:{at // 1000:02},{at % 1000:03} {said}" for at in range(count))
 
 
+def as_of_4(log: str) -> str:
+    """As Log4j 2 writes the time of an entry."""
+    return log.replace("2026-11-30 ", "2026-11-30T")
+
+
 @pytest.mark.parametrize(
     ("log", "read"),
     [
@@ -20,9 +25,10 @@ def entries(count: int, said: str = FAILED) -> str:
         ("before\n" + entries(100), "before\n" + entries(100)),
         (entries(5_000), entries(100)),
         (entries(5_000) + entries(2, "INFO closed\n"), entries(100) + entries(2, "INFO closed\n")),
+        (as_of_4(entries(5_000)), as_of_4(entries(100))),
         ((entries(99) + entries(1, "INFO x\n")) * 3, (entries(99) + entries(1, "INFO x\n")) * 3),
     ],
-    ids=["nothing", "no entry", "few", "many", "something else behind them", "not in a row"],
+    ids=["nothing", "no entry", "few", "many", "something else behind them", "as of 4.0", "not in a row"],
 )
 def test_a_hundred_entries_in_a_row_say_what_more_do(log: str, read: str) -> None:
     """They may differ in their time alone."""

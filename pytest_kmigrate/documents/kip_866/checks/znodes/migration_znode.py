@@ -114,19 +114,24 @@ def is_given_up_at(history: History, taken_ns: int, seen_within_ns: int = _SEEN_
 
 def expired_sessions(history: History) -> list[Recorded[FaultApplied]]:
     """The faults by which ZooKeeper ended the session of a KRaft controller."""
-    expiries = {each.what.fault_id for each in history.of(FaultBegan) if each.what.fault.startswith("expire-session(")}
-    applied = [each for each in history.of(FaultApplied) if each.what.fault_id in expiries]
+    return _of_controllers(history, "expire-session(")
+
+
+def _of_controllers(history: History, *kinds: str) -> list[Recorded[FaultApplied]]:
+    """The faults of some kinds that hit a KRaft controller."""
+    of_kinds = {each.what.fault_id for each in history.of(FaultBegan) if each.what.fault.startswith(kinds)}
+    applied = [each for each in history.of(FaultApplied) if each.what.fault_id in of_kinds]
     return [each for each in applied if any(node.startswith("controller-") for node in targets_of(each))]
 
 
 def _there_again_ns(history: History, taken_ns: int) -> int | None:
     """When a fault of it was healed last, or left a majority of its servers; None: there was none, or it is away.
 
-    For a controller whose session it ended, it was away as well.
+    For a controller whose session it ended, or that did not find it by its name, it was away as well.
     """
-    expired = [event.seq for event in expired_sessions(history)]
+    away_from_one = [event.seq for event in _of_controllers(history, "expire-session(", "misname(")]
     applied = [event for event in history.of(FaultApplied) if event.at_ns < taken_ns]
-    touched = [event for event in applied if _servers_of(event) or event.seq in expired]
+    touched = [event for event in applied if _servers_of(event) or event.seq in away_from_one]
     healed = [event for event in history.of(FaultHealed) if event.at_ns < taken_ns]
     healed_ns = {event.what.fault_id: event.at_ns for event in healed}
     away = {each for event in touched if event.what.fault_id not in healed_ns for each in _servers_of(event)}

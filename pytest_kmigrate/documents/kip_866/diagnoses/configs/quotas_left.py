@@ -99,7 +99,12 @@ def _is_gone(history: History, of_entity: Sequence[State], removal: Recorded[Met
     of_log = [label for label, image in history.images.items() if image.source == LOG and "quotas" in image.known]
     later = [label for label in of_log if (taken := snapshot(history, label)) and taken.at_ns > removal.at_ns]
     gone = all(removal.what.subject not in history.images[label].quotas for label in later)
-    return bool(later) and gone and all(None in state.admissible for state in of_entity)
+    return bool(later) and gone and all(_may_be_absent(state) for state in of_entity)
+
+
+def _may_be_absent(state: State) -> bool:
+    """Whether the answers allow that nothing is held; of a slot that none acknowledged, they always do."""
+    return not state.is_acknowledged or None in state.admissible
 
 
 def _stays(history: History, removal: Recorded[MetadataChanged], label: str) -> bool:

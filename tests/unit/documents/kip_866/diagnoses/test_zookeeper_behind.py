@@ -254,6 +254,7 @@ def test_the_last_quota_that_stays_is_kmigrate_9(events: list[Event], source: st
 
 UNSURE = change(2, "set-quota", BY_CLIENT, "indefinite", wanted={"producer_byte_rate": 7.0})
 TAKEN_AFTER_IT = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None})
+UNSURE_OF_ANOTHER = change(1, "set-quota", BY_CLIENT, "indefinite", wanted={"consumer_byte_rate": 7.0})
 UNANSWERED = change(10, "set-quota", BY_CLIENT, "indefinite", wanted={"producer_byte_rate": None})
 SURE = GIVEN_HALF
 NEITHER_SURE = [UNSURE, HYBRID, UNANSWERED]
@@ -296,6 +297,14 @@ def test_of_a_quota_without_any_answer_the_value_and_the_time_are_looked_at(
     [
         ([UNSURE, HYBRID, TAKEN_AFTER_IT], THROWN, {}, 49, True),
         ([SURE, HYBRID, UNANSWERED], THROWN, {}, 49, True),
+        ([UNSURE_OF_ANOTHER, SURE, HYBRID, TAKEN_AFTER_IT], THROWN, {}, 49, True),
+        (
+            [UNSURE_OF_ANOTHER, SURE, HYBRID, TAKEN_AFTER_IT],
+            THROWN,
+            {BY_CLIENT: {"consumer_byte_rate": 7.0}},
+            49,
+            False,
+        ),
         ([SURE, HYBRID, UNANSWERED], "", {}, 49, False),
         ([SURE, UNANSWERED], THROWN, {}, 49, False),
         ([SURE, HYBRID, UNANSWERED], THROWN, {}, 9, False),
@@ -305,6 +314,8 @@ def test_of_a_quota_without_any_answer_the_value_and_the_time_are_looked_at(
     ids=[
         "set without an answer",
         "taken away without an answer",
+        "another one never confirmed",
+        "another one never confirmed is left",
         "nothing was thrown",
         "before dual write",
         "the log was read before",

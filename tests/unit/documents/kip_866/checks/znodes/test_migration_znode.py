@@ -79,6 +79,18 @@ OF_A_BROKER = [
     event(EventKind.FAULT_APPLIED, 1_000, fault_id="fault-1", targets=["broker-1"]),
     event(EventKind.FAULT_HEALED, 5_000, fault_id="fault-1"),
 ]
+
+
+def of_the_controller(kind: str) -> list[Event]:
+    """Such a fault of the active controller from 1 s to 5 s, which touches no ZooKeeper."""
+    began = {"fault": f"{kind}(active-controller)", "fault_id": kind}
+    return [
+        event(EventKind.FAULT_BEGAN, 1_000, **began, effect=kind, trigger="now"),
+        event(EventKind.FAULT_APPLIED, 1_000, fault_id=kind, targets=["controller-3000"]),
+        event(EventKind.FAULT_HEALED, 5_000, fault_id=kind),
+    ]
+
+
 ENSEMBLE = [event(EventKind.NODE_STARTED, 0, node=f"zookeeper-{each}", role="zookeeper") for each in (1, 2, 3)]
 ONE_OF_THREE = [*ENSEMBLE, event(EventKind.FAULT_APPLIED, 5_000, fault_id="fault-1", targets=["zookeeper-3"])]
 TWO_OF_THREE = [*ONE_OF_THREE, event(EventKind.FAULT_APPLIED, 5_000, fault_id="fault-2", targets=["zookeeper-1"])]
@@ -94,6 +106,9 @@ TAKEN_OVER = event(EventKind.ACTIVE_CONTROLLER, 6_000, controller="controller-30
         (CUT_OFF, 900, 20_000, False),
         ([*CUT_OFF, TAKEN_OVER], 900, 40_000, False),
         (OF_A_BROKER, 900, 40_000, False),
+        (of_the_controller("misname"), 900, 40_000, True),
+        (of_the_controller("misname"), 16_000, 40_000, False),
+        (of_the_controller("pause"), 900, 40_000, False),
         ([], 900, 40_000, False),
         (ONE_OF_THREE, 12_000, 40_000, True),
         (ONE_OF_THREE, 900, 20_000, False),
@@ -106,6 +121,9 @@ TAKEN_OVER = event(EventKind.ACTIVE_CONTROLLER, 6_000, controller="controller-30
         "too early to say",
         "another controller",
         "another fault",
+        "without names",
+        "seen late without names",
+        "paused",
         "no fault",
         "a majority is left",
         "too early with a majority",
