@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
+from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
@@ -13,10 +14,12 @@ from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import client
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.nodes.unaware_clients import clients_read_the_answers_of_ready_brokers
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
+from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.transactions.following import zookeeper_follows_the_log
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.documents.kip_866.driver_log import NO_STATE
 from pytest_kmigrate.documents.kip_866.expectations import BROKERS_KNOW, CONFIG_WRITTEN
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
@@ -31,6 +34,8 @@ _UNKNOWN = re.compile(_FAILED + "Unknown config resource type CLIENT_METRICS")
 _NO_NAME = re.compile(
     _FAILED + r"NullPointerException[^\n]*entityName[^\n]*\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*writeClientQuotas"
 )
+_FORGOTTEN = re.compile(_FAILED + r"(?:Conditional update|Check op) on KRaft Migration ZNode failed")
+"""An attempt before had written, and forgot the version of ``/migration`` as it failed: none comes further."""
 _WRITTEN = "Made the following ZK writes when reconciling with KRaft state: "
 _BEGUN = "Performing a full metadata sync from KRaft to ZK"
 _SYNC = re.compile(
@@ -51,6 +56,8 @@ _OF_BROKERS_NOT_INFORMED = (
 _STAYS = " stays for "
 _WHILE_IT_LASTS = (partitions_stay_available, zookeeper_follows_the_log)
 """A broker that is restarted then gets no leaders back, and the offset in ``/migration`` stays."""
+_WRITES_TO = "writes to "
+"""What is not acknowledged as a broker is stopped, since those in ZooKeeper mode do not hear who leads from then on."""
 
 
 @diagnosis("kmigrate-2", windows=unwritten)
@@ -59,12 +66,13 @@ def full_sync_begins_again_before_new_partitions(history: History, verdict: Verd
 
     It explains what ZooKeeper lacks while it has that partition without a state, and if no sync has ended since, that
     brokers in ZooKeeper mode hear of nothing; while this controller is active and ZooKeeper has it so also that
-    partitions have no leaders, and that the offset in ``/migration`` stays. Up to 3.6 the sync passes the partition
+    partitions have no leaders, or get none as a broker is stopped in HYBRID, and that the offset in ``/migration``
+    stays. Up to 3.6 the sync passes the partition
     over, and ends, or fails at what comes later (kmigrate-22); then it explains that partition.
     """
     if _is_of_brokers_not_informed(verdict):
         return any(_without_state(log) and _never_ended(log) for _, log in logs_of(history, "controller"))
-    if verdict.is_of(*_WHILE_IT_LASTS):
+    if _is_of_what_stands_still(history, verdict):
         seen = frozenset().union(*(_stateless(each) for each in history.images.values()))
         return _is_stuck(history, verdict, lambda log: not seen.isdisjoint(_without_state(log)) and _never_ended(log))
     blocking, passed = _found_without_state(history)
@@ -97,7 +105,7 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
     """
     return _is_blocked(history, _NO_NAME) and (
         _is_of_brokers_not_informed(verdict)
-        or (verdict.is_of(*_WHILE_IT_LASTS) and _is_stuck(history, verdict, _ends_at_a_default_quota))
+        or (_is_of_what_stands_still(history, verdict) and _is_stuck(history, verdict, _ends_at_a_default_quota))
         or _is_behind(history, verdict, _BEFORE_QUOTAS)
         or all_unmet(history, verdict, lambda event: any(each.is_of(event.what) for each in BROKERS_KNOW))
     )
@@ -107,6 +115,16 @@ def _is_of_brokers_not_informed(verdict: Verdict) -> bool:
     """Whether a verdict is about what a broker in ZooKeeper mode does not report in time."""
     is_about = verdict.is_of(*_OF_BROKERS_NOT_INFORMED) and verdict.kind is Kind.LIVENESS
     return is_about and all(OF_ZOOKEEPER_MODE in each.observed for each in verdict.violations)
+
+
+def _is_of_what_stands_still(history: History, verdict: Verdict) -> bool:
+    """Whether a verdict is about leaders, or about the offset; of brokers that are rolled, about writes in HYBRID."""
+    if not verdict.is_of(brokers_are_rolled_one_by_one):
+        return verdict.is_of(*_WHILE_IT_LASTS)
+    return all(
+        each.expected.startswith(_WRITES_TO) and phase_at(history, each.at_ns or 0) == Phase.HYBRID.name
+        for each in verdict.violations
+    )
 
 
 def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:
@@ -161,7 +179,9 @@ def _found_without_state(history: History) -> tuple[frozenset[str], frozenset[st
 
 def _without_state(log: str) -> list[str]:
     """The partitions before which a controller's full sync failed, again and again."""
-    found = Counter(NO_STATE.findall(log)) if log.count(_RETRIED) >= _AGAIN else Counter[str]()
+    retried = log.count(_RETRIED)
+    has_failed_again = retried and retried + len(_FORGOTTEN.findall(log)) >= _AGAIN
+    found = Counter(NO_STATE.findall(log)) if has_failed_again else Counter[str]()
     return [partition for partition, times in found.items() if times >= _AGAIN]
 
 

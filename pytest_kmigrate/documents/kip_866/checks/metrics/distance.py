@@ -10,7 +10,13 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
-from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, has_place, offset_in, writer_in
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
+    MIGRATION,
+    faults_between,
+    has_place,
+    offset_in,
+    writer_in,
+)
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
@@ -36,8 +42,8 @@ def lag_is_the_distance(history: History) -> Verdict:
     Judged from the first time on that the controller wrote an offset to ``/migration`` in dual write since it was
     elected; before, it reports 0, or the distance to what it had written when it was active before. The offset at the
     end of the copy is not of dual write: writes of what was copied follow, until ZooKeeper has it as well; 10 s are
-    given for that where no offset follows. Three samples in a row have to differ from every distance that there was
-    around them.
+    given for that where no offset follows, and no fault is in force that may keep it from ZooKeeper. Three samples in
+    a row have to differ from every distance that there was around them.
     """
     rows = ByRequirement(_ROW)
     if history.header.kafka.startswith(LACKED_BY[_LAG]):
@@ -75,7 +81,7 @@ def _judge(
     begun += [
         (each, 0 if has_place(before) else _BEGINS_NS)
         for before, each in pairwise(places)
-        if (offset_in(each) or 0) > (offset_in(before) or 0)
+        if (offset_in(each) or 0) > (offset_in(before) or 0) and (has_place(before) or _is_undisturbed(history, each))
     ]
     own = [(each, later_ns) for each, later_ns in begun if writer_in(each) == reported[0].node]
     since_ns = min((e.at_ns + later_ns for e, later_ns in own if e.at_ns >= reported[0].at_ns), default=None)
@@ -97,6 +103,11 @@ def _judge(
                 row, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
             )
     rows.looked_at(row, compared if compared >= FEWEST else 0)
+
+
+def _is_undisturbed(history: History, copied: ZnodeChange) -> bool:
+    """Whether no fault may keep what was copied from ZooKeeper while it is written there as well."""
+    return not faults_between(history, writer_in(copied), copied.at_ns, copied.at_ns + _BEGINS_NS)
 
 
 def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:

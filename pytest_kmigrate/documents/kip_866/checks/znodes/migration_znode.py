@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns, roles
 from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, since_controllers, was_deleted
 from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import targets_of, when
+from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -115,6 +115,13 @@ def is_given_up_at(history: History, taken_ns: int, seen_within_ns: int = _SEEN_
 def expired_sessions(history: History) -> list[Recorded[FaultApplied]]:
     """The faults by which ZooKeeper ended the session of a KRaft controller."""
     return _of_controllers(history, "expire-session(")
+
+
+def faults_between(history: History, controller: str, from_ns: int, to_ns: int) -> list[Recorded[FaultApplied]]:
+    """The faults of a controller or of ZooKeeper that were in force at any time between two instants."""
+    in_force = {each.what.fault_id for each in faults_begun_of(history, from_ns, to_ns)}
+    applied = [each for each in history.of(FaultApplied) if each.what.fault_id in in_force]
+    return [each for each in applied if controller in targets_of(each) or _servers_of(each)]
 
 
 def _of_controllers(history: History, *kinds: str) -> list[Recorded[FaultApplied]]:

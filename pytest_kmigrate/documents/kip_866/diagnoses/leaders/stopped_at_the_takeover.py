@@ -2,11 +2,13 @@
 
 import re
 
-from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+from pytest_kmigrate.checkers.controllers.claims import Claim, kraft_claims
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS, brokers_are_rolled_one_by_one
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import faults_between
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.events.faults import FaultHealed
 from pytest_kmigrate.model.events.nodes import NodeStopped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -32,11 +34,23 @@ def broker_asked_the_former_controller(history: History, verdict: Verdict) -> bo
 
 
 def _ended_unclean(history: History, node: str) -> bool:
-    claimed_ns = [claim.at_ns for claim in kraft_claims(history)]
     began_ns = [
         event.at_ns - event.what.took_ms * 1_000_000
         for event in history.of(NodeStopped)
         if event.node == node and event.what.how == "controlled"
     ]
-    is_just_after = any(0 <= began - claimed <= _INFORMED_NS for began in began_ns for claimed in claimed_ns)
+    is_just_after = any(
+        claim.at_ns <= began <= _informed_by_ns(history, claim) for began in began_ns for claim in kraft_claims(history)
+    )
     return is_just_after and bool(_UNCLEAN.search(log_of(history, node)))
+
+
+def _informed_by_ns(history: History, claim: Claim) -> int:
+    """By when brokers know the controller that took over: it sends them nothing before ZooKeeper has what was copied.
+
+    A fault that keeps it from ZooKeeper meanwhile has to be healed first.
+    """
+    by_ns = claim.at_ns + _INFORMED_NS
+    healed_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
+    faults = faults_between(history, f"controller-{claim.controller}", claim.at_ns, by_ns)
+    return max([by_ns, *(healed_ns.get(each.what.fault_id, history.end_ns) + _INFORMED_NS for each in faults)])

@@ -11,7 +11,7 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
-from tests.unit.checkers.histories import change, event, history
+from tests.unit.checkers.histories import change, event, history, phase
 from tests.unit.checkers.images import FULL, PARTITION
 from tests.unit.documents.kip_866.diagnoses.naming import (
     CONTROLLERS,
@@ -39,6 +39,10 @@ NO_NAME = (
     'java.lang.NullPointerException: Cannot invoke "String.isEmpty()" because "entityName" is null\n'
     "\tat kafka.zk.migration.ZkConfigMigrationClient.toZkEntityName(ZkConfigMigrationClient.scala:65)\n"
     "\tat kafka.zk.migration.ZkConfigMigrationClient.writeClientQuotas(ZkConfigMigrationClient.scala:249)\n"
+)
+FORGOTTEN = UNKNOWN.replace(
+    "Unknown config resource type CLIENT_METRICS",
+    "Conditional update on KRaft Migration ZNode failed. Sent zkVersion = 205. The failed write was: ZkMigration",
 )
 OTHER_FAULT = UNKNOWN.replace("Unknown config resource type CLIENT_METRICS", "null")
 BEGUN = "INFO [KRaftMigrationDriver id=3001] Performing a full metadata sync from KRaft to ZK. (KRaftMigrationDriver)\n"
@@ -204,14 +208,48 @@ def test_what_stands_still_while_a_partition_blocks_is_named(
         ((NO_STATE + RETRIED) * 2, ()),
         (RETRIED * 9, ()),
         (BEGUN + NO_STATE + ENDED, ()),
+        (NO_STATE + RETRIED + (NO_STATE + FORGOTTEN) * 2, ("kmigrate-2",)),
+        ((NO_STATE + FORGOTTEN) * 9, ()),
+        (NO_STATE + RETRIED + (NO_STATE + UNKNOWN) * 2, ()),
     ],
-    ids=["for good", "until a sync ended", "after one that ended", "not again", "something else", "passed over"],
+    ids=[
+        "for good",
+        "until a sync ended",
+        "after one that ended",
+        "not again",
+        "something else",
+        "passed over",
+        "its first attempt had written",
+        "another controller had written",
+        "it fails later",
+    ],
 )
 def test_brokers_hear_of_nothing_before_a_full_sync_has_ended(log: str, bugs: tuple[str, ...]) -> None:
     """A partition that blocks it explains that, and no violation of safety."""
     run = history(events=started(*CONTROLLERS), znodes=[WRITTEN], logs={"controller-3001": log})
     assert named(run, NOT_TOLD) == bugs
     assert named(run, replace(NOT_TOLD, kind=Kind.SAFETY)) == ()
+
+
+@pytest.mark.parametrize(
+    ("phase_then", "active", "expected", "bugs"),
+    [
+        ("HYBRID", "controller-3001", "writes to orders-0 are acknowledged again", ("kmigrate-2",)),
+        ("ALL_KRAFT", "controller-3001", "writes to orders-0 are acknowledged again", ()),
+        ("HYBRID", "controller-3002", "writes to orders-0 are acknowledged again", ()),
+        ("HYBRID", "controller-3001", "the controllers record that a leader shuts down", ()),
+        ("HYBRID", "controller-3001", "broker-0 comes up in KRaft mode beside the others", ()),
+    ],
+    ids=["in HYBRID", "no broker needs ZooKeeper", "another controller", "no record", "not up"],
+)
+def test_without_a_full_sync_no_broker_in_zookeeper_mode_hears_who_leads_after_a_stop(
+    phase_then: str, active: str, expected: str, bugs: tuple[str, ...]
+) -> None:
+    """Only writes wait for that: controllers record a stop, and let brokers in, all the same."""
+    elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active)
+    run = compared(BEGAN_AGAIN, image("zookeeper", state=False), phase(4_000, phase_then), elected)
+    stopped = Violation(f"{expected} as soon as broker-0 is stopped", "none was for 20 s", at_ns=9_000_000_000)
+    assert named(run, replace(NOT_TOLD, check="brokers_are_rolled_one_by_one", violations=(stopped,))) == bugs
 
 
 def test_a_partition_that_is_passed_over_is_named() -> None:

@@ -5,9 +5,10 @@ import json
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance as check
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import history, sample, znode
+from tests.unit.checkers.histories import event, history, sample, znode
 from tests.unit.documents.kip_866.checks.nodes import controller
 
 
@@ -74,6 +75,30 @@ def test_an_offset_that_stands_where_the_copy_ended_is_judged_after_ten_seconds(
     assert check.judge(run(reported(0, count=12), *copied)).outcome is Outcome.VIOLATES
     assert check.judge(run(reported(100, count=12), *copied)).outcome is Outcome.CONFORMS
     assert check.judge(run(reported(0, count=12), place(1_500, -1), place(2_000, 100, 3001))).is_vacuous
+
+
+@pytest.mark.parametrize(
+    ("target", "healed_ms", "is_judged"),
+    [
+        ("zookeeper-1", 30_000, False),
+        ("controller-3000", 30_000, False),
+        ("controller-3001", 30_000, True),
+        ("broker-1", 30_000, True),
+        ("zookeeper-1", 1_900, True),
+    ],
+)
+def test_ten_seconds_say_nothing_where_a_fault_keeps_the_copy_from_zookeeper(
+    target: str, healed_ms: int, *, is_judged: bool
+) -> None:
+    """Vacuous: the sync of what was copied waits for ZooKeeper. Any other fault leaves dual write to begin by then."""
+    fault = [
+        event(EventKind.FAULT_BEGAN, 1_600, fault="kill(x)", fault_id="1", effect="kill", trigger="now"),
+        event(EventKind.FAULT_APPLIED, 1_700, fault_id="1", targets=[target]),
+        event(EventKind.FAULT_HEALED, healed_ms, fault_id="1", fault="kill(x)"),
+    ]
+    seen = run(reported(0, count=12), place(1_500, -1), place(2_000, 100))
+    verdict = check.judge(history(events=[controller(), *fault], samples=seen.samples, znodes=seen.znodes))
+    assert verdict.outcome is (Outcome.VIOLATES if is_judged else Outcome.INCONCLUSIVE)
 
 
 def test_elected_again_a_controller_is_judged_from_its_next_write_on() -> None:
