@@ -47,7 +47,7 @@ def metadata_changes_stay_accepted(history: History) -> Verdict:
     Violated where a family was accepted before HYBRID and every change of it is refused from then on, under no fault:
     twice, or once by an error that the whole family gets. A family that was tried too seldom is named, and makes the
     check INCONCLUSIVE. Changes without an answer are ignored, and so is what was refused as the thing itself is not
-    there, where an earlier change of it had no answer.
+    there, where an earlier change of it had no answer, or it was never made as each request to make it was refused.
     Source: K866-DW-full-parity, and the requirement of each family.
     """
     since_ns = next((event.at_ns for event in history.states(PHASE) if _is_copied(event)), None)
@@ -124,11 +124,16 @@ def _is_no_accident(of: list[_Change]) -> bool:
 
 
 def _may_lack_its_thing(history: History, event: _Change) -> bool:
-    """Whether a change was refused as its thing is not there, and an earlier change of that thing had no answer."""
-    if _error(event) not in _OF_ONE_THING:
+    """Whether a change came to nothing as its thing is not there, and no answer to an earlier one says that it is.
+
+    An earlier change of that thing had no answer, or each request to make it was refused. An answer that is lost, and
+    asked for again, may end in such an error, too.
+    """
+    if _is_ok(event) or event.what.error not in _OF_ONE_THING:
         return False
-    earlier = (each for each in history.of(MetadataChanged) if each.seq < event.seq)
-    return any(_thing(each) == _thing(event) and not _is_answered(each) for each in earlier)
+    earlier = [each for each in history.of(MetadataChanged) if each.seq < event.seq and _thing(each) == _thing(event)]
+    made = [each for each in earlier if each.what.change.startswith("create-")]
+    return not all(map(_is_answered, earlier)) or (bool(made) and all(map(has_failed, made)))
 
 
 def _thing(event: _Change) -> str:

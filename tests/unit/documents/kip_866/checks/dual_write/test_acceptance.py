@@ -168,6 +168,20 @@ def test_a_kind_that_is_never_answered_violates() -> None:
     assert of_admin(asked(*others, unanswered[0])) is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(
+    ("made", "outcome"),
+    [("failed", Outcome.INCONCLUSIVE), ("indefinite", Outcome.INCONCLUSIVE), ("ok", Outcome.VIOLATES)],
+)
+@pytest.mark.parametrize("answer", ["failed", "indefinite"])
+def test_what_was_never_made_cannot_be_deleted(answer: str, made: str, outcome: Outcome) -> None:
+    """Vacuous: its creation was refused, or had no answer. Violating: it was made, and is unknown."""
+    others = acknowledged(*(each for each in KINDS if each != "delete-topic"))
+    creations = [change(6_500 + each, "create-topic", f"new-{each}", made) for each in (1, 2)]
+    deletions = [change(7_000 + each, "delete-topic", f"new-{each}", answer, error=ABSENT) for each in (1, 2)]
+    assert of_admin(asked(*others, *creations, *deletions)) is outcome
+    assert of_admin(asked(*others, *deletions)) is Outcome.VIOLATES, "of topics that somebody else made"
+
+
 def test_what_the_cluster_never_had_is_left_out() -> None:
     """Vacuous: without an authorizer. Violating: ACLs were made before, and can be no more."""
     others = acknowledged(*(each for each in KINDS if each != "set-acl"))
