@@ -159,7 +159,8 @@ def _copied_the_same_id(history: History, event: _Death) -> bool:
 def transaction_that_was_undone_stays_open(history: History, verdict: Verdict) -> bool:
     """A controller ended as it replayed a transaction's begin, since it took one of its own for open.
 
-    That one it had begun as the leader, and undone with the leadership: another leader's record has its place.
+    That one it had begun as the leader, and undone with the leadership: another leader's record has its place, or the
+    same one, which had reached the next leader.
     """
     return _explains(history, verdict, lambda event: _had_undone_it(history, event))
 
@@ -280,7 +281,7 @@ def _had_undone_it(history: History, event: _Death) -> bool:
     renounced = [(int(epoch), int(kept)) for epoch, kept in _RENOUNCED.findall(log_of(history, str(event.node)))]
     batches = [batch for log in logs(history) if log.node == event.node for batch in log.batches]
     return any(
-        kept < at and batch.first <= at <= batch.last and batch.epoch > epoch
+        kept < at and batch.first <= at <= batch.last and batch.epoch >= epoch
         for at in open_at
         for epoch, kept in renounced
         for batch in batches

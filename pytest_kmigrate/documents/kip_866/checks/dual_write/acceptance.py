@@ -38,6 +38,9 @@ _OF_ONE_THING = {
     "UNKNOWN_TOPIC_OR_PARTITION",
 }
 """Errors about the thing to be changed, which another change may just have made or deleted."""
+_OF_TOO_FEW_BROKERS = "INVALID_REPLICATION_FACTOR"
+_SESSION_NS = 20_000_000_000
+"""How long a broker may still be away for the controller that was: up to a session of ZooKeeper."""
 
 
 @checker(in_every_run=lambda history: bool(history.of(MetadataChanged)), needs=[Capability.CHANGE])
@@ -74,14 +77,15 @@ def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Ver
     """Brokers in ZooKeeper mode have each kind of admin request carried out in dual write: one of each is acknowledged.
 
     Judged of changes that began while every broker that was up ran in ZooKeeper mode, under no fault. A kind of which
-    none is acknowledged violates: twice, or once by an error that every one would get; one that the cluster never had,
-    such as ACLs without an authorizer, leaves the run open. A run conforms if brokers acknowledged each kind that its
-    metadata workloads begin with; a test of its own asks for the rarer requests.
+    none is acknowledged violates: twice, or once by an error that every one would get; one that the cluster never
+    had, such as ACLs without an authorizer, leaves the run open, and topics that lack a broker that was just away. A
+    run conforms if brokers acknowledged each kind that its metadata workloads begin with; a test of its own asks for
+    the rarer requests.
     """
     rows = ByRequirement(_ALL_ADMIN)
     tried = defaultdict[str, list[_Change]](list)
     for event in history.of(MetadataChanged):
-        if _is_asked_of_zookeeper_brokers(history, event) and not _may_lack_its_thing(history, event):
+        if _is_asked_of_zookeeper_brokers(history, event) and not _has_its_reason(history, event):
             tried[event.what.change].append(event)
     off = {kind for kind, of in tried.items() if _is_switched_off(history, kind, of)}
     for kind, of in sorted(tried.items()):
@@ -121,6 +125,21 @@ def _is_no_accident(of: list[_Change]) -> bool:
     """Whether changes of so many things failed, or by such an error, that another one would fail, too."""
     things = {_thing(each) if _error(each) in _OF_ONE_THING else str(each.seq) for each in of}
     return len(things) >= _FEWEST or _error(of[0]) in _OF_THE_FAMILY
+
+
+def _has_its_reason(history: History, event: _Change) -> bool:
+    """Whether a change may have been refused for what it was about, and not for what is judged."""
+    return _may_lack_its_thing(history, event) or _may_lack_brokers(history, event)
+
+
+def _may_lack_brokers(history: History, event: _Change) -> bool:
+    """Whether a topic was refused for want of brokers, and one was not there, or had just come back."""
+    if event.what.error != _OF_TOO_FEW_BROKERS:
+        return False
+    at_ns = began_ns(event)
+    since_ns = at_ns - _SESSION_NS
+    seen = (*brokers_at(history, since_ns), *brokers_at(history, at_ns))
+    return any(each.away_ns is not None or each.ready_ns is None or each.ready_ns >= since_ns for each in seen)
 
 
 def _may_lack_its_thing(history: History, event: _Change) -> bool:
@@ -174,7 +193,7 @@ def _is_of_quiet_time(history: History, event: _Change, since_ns: int) -> bool:
     """Whether a change was answered that began after the copy and met no fault."""
     is_late = _is_answered(event) and began_ns(event) >= since_ns
     is_quiet = is_late and not faults_during(history, began_ns(event), event.at_ns)
-    return is_quiet and not _may_lack_its_thing(history, event)
+    return is_quiet and not _has_its_reason(history, event)
 
 
 def _refusal(history: History, what: str, refused: list[_Change], how: str) -> Violation:

@@ -107,9 +107,17 @@ def test_a_channel_without_a_protocol_is_kmigrate_20(deaths: list[Event], bugs: 
         ("ERROR out of memory", RENOUNCED, 30, ()),
         (NEVER_CLOSED, "", 30, ()),
         (NEVER_CLOSED, RENOUNCED.replace("offset 45", "offset 47"), 30, ()),
-        (NEVER_CLOSED, RENOUNCED, 1, ()),
+        (NEVER_CLOSED, RENOUNCED, 1, ("kmigrate-25",)),
+        (NEVER_CLOSED, RENOUNCED, 0, ()),
     ],
-    ids=["met", "another reason", "still the leader", "begin was committed", "record is its own"],
+    ids=[
+        "met",
+        "another reason",
+        "still the leader",
+        "begin was committed",
+        "its own begin came back",
+        "of a leader before",
+    ],
 )
 def test_a_transaction_that_stays_open_is_kmigrate_25(said: str, log: str, epoch: int, bugs: tuple[str, ...]) -> None:
     """The controller's end, and the step that waits for it."""

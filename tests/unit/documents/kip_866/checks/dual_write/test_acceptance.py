@@ -182,6 +182,25 @@ def test_what_was_never_made_cannot_be_deleted(answer: str, made: str, outcome: 
     assert of_admin(asked(*others, *deletions)) is Outcome.VIOLATES, "of topics that somebody else made"
 
 
+@pytest.mark.parametrize(
+    ("broker_0", "error", "outcome"),
+    [
+        ([], "INVALID_REPLICATION_FACTOR", Outcome.VIOLATES),
+        ([stopped(50_000, "broker-0"), *broker(55_000, 0)], "INVALID_REPLICATION_FACTOR", Outcome.INCONCLUSIVE),
+        ([stopped(50_000, "broker-0")], "INVALID_REPLICATION_FACTOR", Outcome.INCONCLUSIVE),
+        ([*broker(55_000, 0, ready_ms=None)], "INVALID_REPLICATION_FACTOR", Outcome.INCONCLUSIVE),
+        ([stopped(30_000, "broker-0"), *broker(35_000, 0)], "INVALID_REPLICATION_FACTOR", Outcome.VIOLATES),
+        ([stopped(50_000, "broker-0"), *broker(55_000, 0)], "NOT_CONTROLLER", Outcome.VIOLATES),
+    ],
+    ids=["all are there", "back just now", "away", "starting", "back for long", "another error"],
+)
+def test_without_a_broker_a_topic_may_be_refused(broker_0: list[Event], error: str, outcome: Outcome) -> None:
+    """Vacuous: the topic asks for a replica on each, and the controller may not have the restarted one back yet."""
+    others = acknowledged(*(each for each in KINDS if each != "create-topic"))
+    refusals = [change(at, "create-topic", f"a-{at}", "failed", error=error) for at in (60_000, 61_000)]
+    assert of_admin(asked(*others, *broker_0, *refusals)) is outcome
+
+
 def test_what_the_cluster_never_had_is_left_out() -> None:
     """Vacuous: without an authorizer. Violating: ACLs were made before, and can be no more."""
     others = acknowledged(*(each for each in KINDS if each != "set-acl"))
