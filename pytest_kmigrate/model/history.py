@@ -1,7 +1,7 @@
 """A History: all that is known of one run, read back from its folder. Checkers see nothing else."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
 
@@ -125,10 +125,15 @@ class Batch:
     """Kafka's checksum of all that the batch holds."""
     leader: int | None = None
     """The controller that the batch makes known as the leader of its epoch; None: it holds something else."""
+    announced: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+    """Its records {offset, type, version, data} of registrations of brokers, and of levels of features.
+
+    A first batch that is not the log's first has those of the snapshot before it, too.
+    """
 
     def as_row(self) -> list[int | None]:
-        """Its fields, as a run folder has them."""
-        return list(astuple(self))
+        """What a run folder has of each batch."""
+        return [self.first, self.last, self.epoch, self.digest, self.leader]
 
 
 @dataclass(frozen=True)

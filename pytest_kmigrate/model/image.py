@@ -17,6 +17,10 @@ FAMILIES = (
 )
 """Every family of metadata that sides of a cluster are compared by."""
 
+REGISTER_BROKER, UNREGISTER_BROKER = "REGISTER_BROKER_RECORD", "UNREGISTER_BROKER_RECORD"
+FEATURE_LEVEL = "FEATURE_LEVEL_RECORD"
+"""Types of records of the metadata log, as Kafka's own tool names them."""
+
 NO_BROKER = -1
 """Whose block of producer ids it is where a KRaft controller wrote it to ZooKeeper, or copied such a one."""
 

@@ -2,10 +2,12 @@
 
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_kmigrate.model.history import Batch
-from pytest_kmigrate.providers.metadata_log import PARTITION
+from pytest_kmigrate.providers.metadata_log import PARTITION, snapshots_in
+from pytest_kmigrate.providers.raft_records import announced_in
 
 _HEADER = struct.Struct(">qiibIhi")
 """First offset, length, leader's epoch, magic, checksum, attributes, difference to the last offset."""
@@ -23,16 +25,38 @@ _LEADER_CHANGE_BEGINS = struct.Struct(">hi")
 def batches_of(metadata_dir: Path) -> list[Batch]:
     """The batches in the segments below the metadata directory of a node, in order; none where there is no log.
 
-    The node may go on writing: a last batch that is not whole yet is left out.
+    The node may go on writing: a last batch that is not whole yet is left out. Where the log does not begin at 0, what
+    the oldest snapshot announces is the first batch's, too.
     """
     found: dict[int, Batch] = {}
     for segment in sorted((metadata_dir / PARTITION).glob("*.log")):
-        try:
-            content = segment.read_bytes()
-        except FileNotFoundError:  # Kafka has removed it meanwhile
-            continue
-        found.update((each.first, each) for each in _batches_in(content))
-    return [found[first] for first in sorted(found)]
+        found.update((each.first, each) for each in _batches_in(_content(segment)))
+    batches = [found[first] for first in sorted(found)]
+    return _with_snapshot(metadata_dir, batches) if batches and batches[0].first > 0 else batches
+
+
+def _with_snapshot(metadata_dir: Path, batches: list[Batch]) -> list[Batch]:
+    """The same; what the oldest snapshot that reaches up to them covers is announced by it alone, as of its end."""
+    name = next((each for each in snapshots_in(metadata_dir) if _end_of(each) >= batches[0].first), None)
+    if name is None:
+        return batches
+    end, content = _end_of(name), _content(metadata_dir / PARTITION / name)
+    before = tuple({**each, "offset": end - 1} for batch in _batches_in(content) for each in batch.announced)
+    later = [tuple(each for each in batch.announced if each["offset"] >= end) for batch in batches]
+    later[0] = before + later[0]
+    return [replace(batch, announced=announced) for batch, announced in zip(batches, later, strict=True)]
+
+
+def _end_of(snapshot: str) -> int:
+    """The first offset that is not in a snapshot, by its name."""
+    return int(snapshot.partition("-")[0])
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:  # Kafka has removed it meanwhile
+        return b""
 
 
 def _batches_in(segment: bytes) -> Iterator[Batch]:
@@ -42,8 +66,11 @@ def _batches_in(segment: bytes) -> Iterator[Batch]:
         end = at + _BEFORE_LENGTH_COUNTS + length
         if length <= 0 or end > len(segment):
             return
-        leader = _leader_in(segment[at + _HEADER_BYTES : end]) if attributes & _CONTROL else None
-        yield Batch(first, first + more, epoch, digest, leader)
+        records = segment[at + _HEADER_BYTES : end]
+        if attributes & _CONTROL:
+            yield Batch(first, first + more, epoch, digest, _leader_in(records))
+        else:
+            yield Batch(first, first + more, epoch, digest, announced=tuple(announced_in(records, first)))
         at = end
 
 

@@ -40,4 +40,5 @@ def record_raft_logs(cluster: Cluster, recorder: RunRecorder) -> None:
             if node.mode is not BrokerMode.ZOOKEEPER:
                 recorder.record(HarnessTrouble(f"reading the metadata log of {node.name}", str(error)))
         else:
-            recorder.record(RaftLogRead([each.as_row() for each in batches]), node.name)
+            announced = [record for each in batches for record in each.announced]
+            recorder.record(RaftLogRead([each.as_row() for each in batches], announced), node.name)

@@ -62,6 +62,8 @@ class RaftLogRead(EventData):
     event_kind: ClassVar = EventKind.RAFT_LOG
     batches: Sequence[Sequence[int | None]]
     """Each batch: first and last offset, epoch, checksum, and the leader that it makes known, or null."""
+    announced: Sequence[Mapping[str, object]] | None = None
+    """Its records {offset, type, version, data} of registrations and levels of features; missing in older folders."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Batches of metadata logs: those of every node that ran beside a quorum are recorded at the end of a run."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,17 @@ def test_batches_of_a_cluster_born_in_kraft_mode_are_recorded(tmp_path: Path, mo
     assert read_in(run) == {
         node.name: [BATCH.as_row()] if node.spec.node_id == 3000 else [] for node in run.cluster.nodes()
     }
+
+
+def test_what_batches_announce_is_recorded_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order of the log; of a node without any, that there is none."""
+    monkeypatch.setattr(test_run, "SHAPE", load(find("kraft-broker1-controller5")))
+    level = {"offset": 4, "type": "FEATURE_LEVEL_RECORD", "version": 0, "data": {"name": "x", "featureLevel": 1}}
+    with opened(tmp_path) as run:
+        run.cluster.batches = {"controller-3000": [BATCH, replace(BATCH, first=4, last=4, announced=(level,))]}
+        run.verify([])
+    read = {event.node: event.data["announced"] for event in read_history(run.folder).of(EventKind.RAFT_LOG)}
+    assert read == {node: [level] if node == "controller-3000" else [] for node in read}
 
 
 def test_batches_of_a_migrating_cluster_are_recorded(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pytest_kmigrate.providers.raft_batches import batches_of
 from pytest_kmigrate.wire.record_batches import batch_of
 
 _CONTROL = 0x20
+LEVEL = bytes.fromhex("010c00116d657461646174612e76657273696f6e001500")
+"""The record that sets metadata.version to 21."""
 
 
 def control_batch(offset: int, epoch: int, kind: int, leader: int) -> bytes:
@@ -51,3 +53,33 @@ def test_a_batch_that_is_not_whole_is_left_out(tmp_path: Path, partition: Path) 
     (partition / "00000000000000000000.log").write_bytes(whole + bytes(200))
     assert [each.last for each in batches_of(tmp_path)] == [0]
     assert batches_of(tmp_path / "elsewhere") == []
+
+
+def test_a_batch_has_the_levels_that_it_sets(tmp_path: Path, partition: Path) -> None:
+    """A batch is the same as another one by its checksum, and a run folder has these records beside it."""
+    (partition / "00000000000000000000.log").write_bytes(batch_of([b"a", LEVEL], offset=0))
+    (batch,) = batches_of(tmp_path)
+    assert [(each["offset"], each["data"]["featureLevel"]) for each in batch.announced] == [(1, 21)]
+    assert batch == Batch(*batch.as_row())  # type: ignore[arg-type]
+    assert len(batch.as_row()) == 5
+
+
+def test_a_log_that_does_not_begin_at_0_has_the_levels_of_its_oldest_snapshot(tmp_path: Path, partition: Path) -> None:
+    """In the first batch, and none has what it covers.
+
+    One that ends before the log, or is beside a whole log, is not read; there may be none.
+    """
+    for end in (5, 9, 12):
+        snapshot = control_batch(0, 1, 3, 0) + batch_of([LEVEL] * end, offset=1)
+        (partition / f"{end:020}-0000000001.checkpoint").write_bytes(snapshot)
+    assert batches_of(tmp_path) == []
+    segment = b"".join(batch_of([LEVEL], offset=each) for each in (7, 8, 9))
+    (partition / "00000000000000000007.log").write_bytes(segment)
+    offsets = [[each["offset"] for each in batch.announced] for batch in batches_of(tmp_path)]
+    assert offsets == [[8] * 9, [], [9]]
+    (partition / "00000000000000000000.log").write_bytes(batch_of([LEVEL], offset=0))
+    assert [each["offset"] for batch in batches_of(tmp_path) for each in batch.announced] == [0, 7, 8, 9]
+    for file in partition.glob("*.checkpoint"):
+        file.unlink()
+    (partition / "00000000000000000000.log").unlink()
+    assert [each["offset"] for batch in batches_of(tmp_path) for each in batch.announced] == [7, 8, 9]
