@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_kmigrate.documents.kip_778.levels import (
+    FIRST_LEVEL_WITH_DIRECTORIES,
     FIRST_SCRAM_LEVEL,
     LEVEL_RECORD,
     METADATA_VERSION,
@@ -12,6 +13,7 @@ from pytest_kmigrate.documents.kip_778.levels import (
     lossless_down_to,
     made_twice,
     of_type,
+    registered_with_directories,
     without_snapshot_before,
     written_too_early,
 )
@@ -87,7 +89,7 @@ class TestLevels:
         "K778-NG-no-duplicate-records",
         "K778-UPG-takes-effect-online",
     )
-    def test_what_the_log_holds_of_the_levels(self, walk, top_level, log_of, claim, verify):
+    def test_what_the_log_holds_of_the_levels(self, walk, top_level, log_of, expect, claim, verify):
         """Each node has the same levels in its log, and under each only what it allows."""
         walk()
         logs = {node: log_of(node) for node in NODES}
@@ -109,6 +111,13 @@ class TestLevels:
         claim(
             "brokers that were registered as fenced, once each",
             *(sorted(each["data"]["brokerId"] for each in fenced), [0, 1], "K778-UPG-takes-effect-online"),
+        )
+        expect(
+            "the brokers that registered their log directories as the level rose",
+            lambda: registered_with_directories(log_of("broker-0")),
+            [0, 1] if top_level() >= FIRST_LEVEL_WITH_DIRECTORIES else [],
+            within_s=10,
+            requirements=["K778-UPG-takes-effect-online"],
         )
         verify()
 

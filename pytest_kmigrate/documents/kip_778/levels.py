@@ -5,9 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pytest_kmigrate.model.image import FEATURE_LEVEL, REGISTER_BROKER
+
 METADATA_VERSION = "metadata.version"
-LEVEL_RECORD = "FEATURE_LEVEL_RECORD"
+LEVEL_RECORD = FEATURE_LEVEL
 FIRST_SCRAM_LEVEL = 11
+FIRST_LEVEL_WITH_DIRECTORIES = 17
+"""Of 3.7-IV2: from it on a registration of a broker holds its log directories."""
 FIRST_LEVEL = 1
 """Of 3.0: what a log without any level is taken for."""
 ANSWER_TO_A_LEVEL = "the answer to the level"
@@ -18,7 +22,7 @@ AN_OLD_CONTROLLER_RUNS = "whether one of the old controllers runs"
 _RECORDS: Mapping[str, Mapping[int, int]] = {
     "NO_OP_RECORD": {0: 5},
     "BROKER_REGISTRATION_CHANGE_RECORD": {0: 6, 1: 7, 2: 17, 3: 30},
-    "REGISTER_BROKER_RECORD": {1: 7, 2: 8, 3: 17},
+    REGISTER_BROKER: {1: 7, 2: 8, 3: FIRST_LEVEL_WITH_DIRECTORIES},
     "ZK_MIGRATION_STATE_RECORD": {0: 8},
     "USER_SCRAM_CREDENTIAL_RECORD": {0: 11},
     "REMOVE_USER_SCRAM_CREDENTIAL_RECORD": {0: 11},
@@ -92,6 +96,12 @@ def gated(records: Iterable[Mapping[str, Any]]) -> int:
 def of_type(records: Iterable[Mapping[str, Any]], kind: str, **data: object) -> list[Mapping[str, Any]]:
     """The records of a type that hold these values."""
     return [each for each in records if each["type"] == kind and data.items() <= each["data"].items()]
+
+
+def registered_with_directories(records: Iterable[Mapping[str, Any]]) -> list[int]:
+    """The ids of the brokers whose last registration holds log directories."""
+    last = {each["data"]["brokerId"]: each["data"] for each in of_type(records, REGISTER_BROKER)}
+    return sorted(broker for broker, data in last.items() if data.get("logDirs"))
 
 
 def made_twice(records: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -14,6 +14,7 @@ from pytest_kmigrate.documents.kip_778.levels import (
     lossless_down_to,
     made_twice,
     of_type,
+    registered_with_directories,
     without_snapshot_before,
     written_too_early,
 )
@@ -70,6 +71,15 @@ def test_records_are_chosen_by_type_and_values() -> None:
     """A value that a record lacks is not equal."""
     fenced, free = (record("REGISTER_BROKER_RECORD", fenced=each) for each in (True, False))
     assert of_type([fenced, free, record("X", fenced=True)], "REGISTER_BROKER_RECORD", fenced=True) == [fenced]
+
+
+def test_the_brokers_whose_last_registration_has_directories() -> None:
+    """A list without any is none, and an earlier registration does not count."""
+    name, dirs = "REGISTER_BROKER_RECORD", ["d"]
+    log = [record(name, brokerId=each) for each in (2, 1, 3, 4)]
+    log += [record(name, brokerId=2, logDirs=dirs), record(name, brokerId=1, logDirs=dirs)]
+    log += [record(name, brokerId=3, logDirs=[]), record(name, brokerId=5, logDirs=dirs), record(name, brokerId=5)]
+    assert registered_with_directories(log) == [1, 2]
 
 
 def test_the_words_of_tools_are_read() -> None:
