@@ -139,7 +139,7 @@ class MetadataImage:
     extra: OfLog | OfZooKeeper | OfBrokers = field(default_factory=OfLog)
     """What only this source reports; read it by ``of_log``, ``of_zookeeper`` or ``of_brokers``."""
     read_from: Sequence[Mapping[str, object]] = field(default=(), compare=False, repr=False)
-    """The records or znodes that say so, without secrets; a run folder keeps them beside the image, for who looks."""
+    """The records or znodes that it was read from, without secrets; a run folder keeps them beside the image."""
 
     @property
     def of_log(self) -> OfLog:

@@ -6,7 +6,7 @@ short left nothing behind.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_kmigrate import redaction
@@ -20,6 +20,9 @@ from pytest_kmigrate.model.image import (
 )
 from pytest_kmigrate.model.protocols import Record
 from pytest_kmigrate.probes import image_spelling as spelling
+
+Place = tuple[str, str]
+"""A family of metadata, and a key in it."""
 
 _NO_LEADER_CHANGE = -2
 _COPIED = frozenset(
@@ -52,10 +55,22 @@ def image_from_records(records: Iterable[Record]) -> MetadataImage:
     return replay.image()
 
 
+def changed_at(records: Iterable[Record]) -> Mapping[Place, Sequence[int]]:
+    """By family and key, the offsets at which each place of an image was changed, in the order of the log.
+
+    What a transaction holds back changes it at the transaction's end.
+    """
+    replay = _Replay()
+    for record in records:
+        replay.feed(record)
+    return replay.touched
+
+
 class _Replay:
     """The state of a replay; ``feed`` in the order of the log, then ``image``."""
 
     def __init__(self) -> None:
+        self.touched: dict[Place, list[int]] = {}
         self._pending: list[Record] | None = None
         self._counts: Counter[str] = Counter()
         self._discarded: Counter[str] = Counter()
@@ -168,6 +183,9 @@ class _Replay:
             ),
         )
 
+    def _touch(self, family: str, key: str) -> None:
+        self.touched.setdefault((family, key), []).append(self._last_offset)
+
     def _topic(self, data: Record, offset: int) -> None:
         """A topic may come again under the same id: where there are no transactions, a copy begun anew repeats it."""
         is_repeated = self._topics.get(data["topicId"]) == data["name"]
@@ -176,19 +194,25 @@ class _Replay:
                 f"offset {offset}: topic {data['name']} exists already, now with id {data['topicId']}"
             )
         self._topics[data["topicId"]] = data["name"]
+        self._touch("topics", data["name"])
 
     def _remove_topic(self, data: Record, offset: int) -> None:
         name = self._topics.pop(data["topicId"], None)
         if name is None:
             self._unplaced.append(f"offset {offset}: removal of unknown topic id {data['topicId']}")
             return
-        self._partitions = {at: value for at, value in self._partitions.items() if at[0] != data["topicId"]}
+        for each in [at for at in self._partitions if at[0] == data["topicId"]]:
+            del self._partitions[each]
+            self._touch("partitions", f"{name}-{each[1]}")
         self._configs.pop(spelling.config_key("topic", name), None)
+        self._touch("topics", name)
+        self._touch("configs", spelling.config_key("topic", name))
 
     def _partition(self, data: Record, offset: int) -> None:
         if data["topicId"] not in self._topics:
             self._unplaced.append(f"offset {offset}: partition {data['partitionId']} of unknown id {data['topicId']}")
             return
+        self._touch("partitions", f"{self._topics[data['topicId']]}-{data['partitionId']}")
         self._partitions[data["topicId"], data["partitionId"]] = {
             "replicas": list(data["replicas"]),
             "isr": sorted(data["isr"]),
@@ -205,6 +229,7 @@ class _Replay:
         if partition is None:
             self._unplaced.append(f"offset {offset}: change of unknown {data['topicId']}-{data['partitionId']}")
             return
+        self._touch("partitions", f"{self._topics[data['topicId']]}-{data['partitionId']}")
         if data.get("replicas") is not None:
             partition["replicas"] = list(data["replicas"])
         for name, field in (("isr", "isr"), ("adding", "addingReplicas"), ("removing", "removingReplicas")):
@@ -216,7 +241,9 @@ class _Replay:
         partition["partition_epoch"] += 1
 
     def _config(self, data: Record, _: int) -> None:
-        values = self._configs.setdefault(spelling.config_key_of(data["resourceType"], data["resourceName"]), {})
+        key = spelling.config_key_of(data["resourceType"], data["resourceName"])
+        values = self._configs.setdefault(key, {})
+        self._touch("configs", key)
         if data["value"] is None:
             values.pop(data["name"], None)
         else:
@@ -226,14 +253,19 @@ class _Replay:
         key = spelling.acl_key_of(data["resourceType"], data["patternType"], data["resourceName"])
         entry = spelling.acl_entry_of(data["principal"], data["host"], data["operation"], data["permissionType"])
         self._acls[data["id"]] = (key, entry)
+        self._touch("acls", key)
 
     def _remove_acl(self, data: Record, offset: int) -> None:
-        if self._acls.pop(data["id"], None) is None:
+        removed = self._acls.pop(data["id"], None)
+        if removed is None:
             self._unplaced.append(f"offset {offset}: removal of unknown ACL {data['id']}")
+        else:
+            self._touch("acls", removed[0])
 
     def _quota(self, data: Record, _: int) -> None:
         entity = {part["entityType"]: part["entityName"] for part in data["entity"]}
         values = self._quotas.setdefault(spelling.quota_key(entity), {})
+        self._touch("quotas", spelling.quota_key(entity))
         if data.get("remove"):
             values.pop(data["key"], None)
         else:
@@ -243,9 +275,12 @@ class _Replay:
         digest = data.get("digest") or redaction.scram_digest(data["salt"], data["storedKey"], data["serverKey"])
         key = f"{data['name']}:{spelling.scram_mechanism(data['mechanism'])}"
         self._scram[key] = {"iterations": data["iterations"], "digest": digest}
+        self._touch("scram", key)
 
     def _remove_credential(self, data: Record, _: int) -> None:
-        self._scram.pop(f"{data['name']}:{spelling.scram_mechanism(data['mechanism'])}", None)
+        key = f"{data['name']}:{spelling.scram_mechanism(data['mechanism'])}"
+        self._scram.pop(key, None)
+        self._touch("scram", key)
 
     def _token(self, data: Record, _: int) -> None:
         self._tokens[data["tokenId"]] = spelling.token_value(

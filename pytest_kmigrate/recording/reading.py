@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import OLDER_STATES, Event, EventKind, Recorded, class_of
@@ -66,9 +67,39 @@ def read_history(folder: RunFolder) -> History:
         znodes=tuple(_made_lines(_znode_change, folder.znodes)),
         client_metadata=tuple(_made_lines(client_answers(), folder.client_metadata)),
         transactions=read_transactions(folder),
-        images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in _images(folder)},
+        images={file.stem: _image(folder, file) for file in _images(folder)},
         logs=_Logs(folder, _sizes_at_the_end(events)),
     )
+
+
+def _image(folder: RunFolder, file: Path) -> MetadataImage:
+    read_from = _ReadFrom(folder.image_read_from(file.stem))
+    return replace(_made(MetadataImage, file, file.read_bytes()), read_from=read_from)
+
+
+class _ReadFrom(Sequence[Mapping[str, object]]):
+    """The records or znodes that an image was read from: few checks need them, so they are read when looked up."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._read: list[Mapping[str, object]] | None = None
+
+    @overload
+    def __getitem__(self, at: int) -> Mapping[str, object]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Mapping[str, object]]: ...
+
+    def __getitem__(self, at: int | slice) -> Mapping[str, object] | Sequence[Mapping[str, object]]:
+        return self._lines()[at]
+
+    def __len__(self) -> int:
+        return len(self._lines())
+
+    def _lines(self) -> list[Mapping[str, object]]:
+        if self._read is None:
+            self._read = list(_made_lines(dict, self._file))
+        return self._read
 
 
 class _Logs(Mapping[str, str]):
@@ -152,7 +183,8 @@ def verify_manifest(folder: RunFolder, *, has_reports: bool = True) -> None:
     if wrong:
         count = "1 file differs" if len(wrong) == 1 else f"{len(wrong)} files differ"
         raise RunFolderError(f"{folder.path}: {count} from manifest.json: {', '.join(wrong[:5])}")
-    evidence = [*folder.operations.glob(PARTS_PATTERN), *_images(folder)]
+    images = [*_images(folder), *folder.image("x").parent.glob("*.jsonl")]
+    evidence = [*folder.operations.glob(PARTS_PATTERN), *images]
     added = sorted({str(file.relative_to(folder.path)) for file in evidence} - wanted.keys())
     if added:
         raise RunFolderError(

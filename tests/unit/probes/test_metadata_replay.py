@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.probes.metadata_replay import image_from_records
+from pytest_kmigrate.probes.metadata_replay import changed_at, image_from_records
 from pytest_kmigrate.providers.metadata_log import redacted_record
 from tests.unit.probes.real_data import records
 
@@ -275,3 +275,31 @@ def test_a_real_log_of_3_9_1() -> None:
     assert image.of_log["brokers"]["2"]["fenced"] is True  # type: ignore[index]
     assert image.partitions["moving-0"]["leader"] == -1
     assert "gone" not in image.topics
+
+
+def test_each_place_has_the_offsets_of_its_changes() -> None:
+    """Also of what is gone; a transaction changes things at its end."""
+    acl = {"resourceType": 2, "patternType": 3, "resourceName": "t", "principal": "User:a", "host": "*"}
+    records = log(
+        ("BEGIN_TRANSACTION", {"name": "ZK Migration"}),
+        ("TOPIC", TOPIC),
+        ("PARTITION", PARTITION),
+        ("END_TRANSACTION", {}),
+        change(isr=[2]),
+        config("7"),
+        ("ACCESS_CONTROL_ENTRY", {"id": "acl-1", "operation": 3, "permissionType": 3, **acl}),
+        quota({"user": "a"}, 7.0),
+        ("USER_SCRAM_CREDENTIAL", {"name": "a", "mechanism": 2, "iterations": 4096, "digest": "d"}),
+        ("NO_OP", {}),
+        ("REMOVE_ACCESS_CONTROL_ENTRY", {"id": "acl-1"}),
+        ("REMOVE_USER_SCRAM_CREDENTIAL", {"name": "a", "mechanism": 2}),
+        ("REMOVE_TOPIC", {"topicId": "id-t"}),
+    )
+    assert changed_at(records) == {
+        ("topics", "t"): [3, 12],
+        ("partitions", "t-0"): [3, 4, 12],
+        ("configs", "topic:t"): [5, 12],
+        ("acls", "Topic:LITERAL:t"): [6, 10],
+        ("quotas", "user=a"): [7],
+        ("scram", "a:SCRAM-SHA-512"): [8, 11],
+    }

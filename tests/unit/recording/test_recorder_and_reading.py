@@ -45,6 +45,14 @@ def folder(tmp_path: Path) -> RunFolder:
     return folder
 
 
+def test_what_an_image_was_read_from_is_read_when_it_is_looked_up(folder: RunFolder) -> None:
+    """Few checks need records; a folder without them is read as well."""
+    read_from = read_history(folder).images["before-log"].read_from
+    assert (list(read_from), read_from[-1:], len(read_from)) == (RECORDS, RECORDS[1:], 2)
+    folder.image_read_from("before-log").unlink()
+    assert list(read_history(folder).images["before-log"].read_from) == []
+
+
 def test_a_folder_that_is_still_is_read_once(folder: RunFolder) -> None:
     """Logs are kept, and each file is digested once; of one that has grown, also as far as it was known."""
     still, log = StillFolder(folder.path), folder.log("broker-0")
@@ -296,7 +304,9 @@ def test_the_logs_of_a_cluster_that_was_ended_may_not_grow(folder: RunFolder) ->
         verify_manifest(folder)
 
 
-@pytest.mark.parametrize("name", ["operations/clients-000001.parquet", "metadata/after-log.json"])
+@pytest.mark.parametrize(
+    "name", ["operations/clients-000001.parquet", "metadata/after-log.json", "metadata/after-log.jsonl"]
+)
 def test_evidence_that_the_manifest_does_not_name_is_told(folder: RunFolder, name: str) -> None:
     """A part of operations, or an image, that came after the run's end would turn its verdicts."""
     (folder.path / name).write_text("{}")

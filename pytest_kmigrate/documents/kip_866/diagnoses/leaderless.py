@@ -13,15 +13,25 @@ from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of, was_logged_b
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
+from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS, brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     Claimed,
     claims,
     kraft_sessions,
     position_set,
     sets_place,
+)
+from pytest_kmigrate.documents.kip_866.diagnoses.log_records import (
+    is_equal_at,
+    lacks_only_the_last,
+    last_log,
+    log_at,
+    log_beside,
+    offsets_of,
 )
 from pytest_kmigrate.documents.kip_866.diagnoses.stale_migration_znode import hears_nothing
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import is_of_a_sync, since_the_takeover
@@ -32,6 +42,7 @@ from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History, Transaction, Write
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation
 
@@ -56,6 +67,9 @@ _DUAL_WRITE = re.compile(f"(?m)^.* {TO_DUAL_WRITE}")
 _COMES_NS = 300_000_000_000
 """So long after its claim a controller may come to dual write. Short of 15 minutes, as no log says its time zone."""
 _WRITABLE = re.compile(r"some write to (\S+) is acknowledged ")
+_WRITABLE_AGAIN = re.compile(r"writes to (\S+) are acknowledged again " + AS_SOON_AS.format(r"\S+"))
+_MADE_UP_EPOCH = 0
+"""Of the leader that a partition without a state has by the copy."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,14 @@ class _Loss:
     """When another controller, or this one again, took over and came to dual write: it sends brokers all there is."""
     unfenced: frozenset[str] = frozenset()
     """Brokers that the controller had unfenced since the batch before: they were to be sent all there is."""
+    after: int = -1
+    """The position in ``/migration`` before it."""
+    upto: int | None = None
+    """The offset of its last record; None: not logged."""
+
+    def has(self, offset: int) -> bool:
+        """Whether a record of the metadata log is of this batch."""
+        return self.upto is not None and self.after < offset <= self.upto
 
     def holds(self, at_ns: int) -> bool:
         """Whether brokers were still without the batch then."""
@@ -104,16 +126,18 @@ def partitions_without_a_leader_at_the_takeover_have_no_state(history: History, 
 
     It explains that ZooKeeper lacks just these states. A controller was refused later for a znode that is not there,
     and passed the position of that batch over: that explains the leaders that brokers in ZooKeeper mode do not know,
-    if the batch has changed them and no later one was sent, and that such partitions take no writes.
+    if the batch has changed them and no later one was sent, and that such partitions take no writes. By the records of
+    the metadata log it explains also what ZooKeeper lacks of the batch, whatever it is, if ZooKeeper has what the log
+    had before it.
     """
     if verdict.is_of(clients_are_told_the_same):
         return _is_late(verdict) and all(_is_unknown(history, each) for each in verdict.violations)
-    if verdict.is_of(partitions_stay_available):
+    if verdict.is_of(partitions_stay_available, brokers_are_rolled_one_by_one):
         return _is_late(verdict) and all(_is_unwritable(history, each) for each in verdict.violations)
     wrong = wrong_in(history, verdict)
     if wrong is None:
         return all_unmet(history, verdict, lambda event: _is_led_by_the_dead(history, event))
-    return _lacks_states_alone(history, wrong, verdict)
+    return _lacks_states_alone(history, wrong, verdict) or _lacks_lost_batches(history, wrong, verdict)
 
 
 def _is_late(verdict: Verdict) -> bool:
@@ -130,6 +154,31 @@ def _lacks_states_alone(history: History, wrong: Wrong, verdict: Verdict) -> boo
     stateless = {key for key in _leaderless(history, taken.at_ns) if key in held and held[key].get("isr") is None}
     is_all = all(family == "partitions" and key in stateless for family, key in wrong.places)
     return bool(wrong.places) and is_all
+
+
+def _lacks_lost_batches(history: History, wrong: Wrong, verdict: Verdict) -> bool:
+    """Whether ZooKeeper lacks of each place its last changes only, and the log has their records in lost batches.
+
+    Such a batch has a change of a partition without a state, for which it was refused. Other sides are as the log is.
+    """
+    labels, behind = verdict.listed("images"), wrong.behind(history, "zookeeper")
+    taken, places = snapshot(history, behind or ""), wrong.places | {each.place for each in wrong.all_lost}
+    log = log_beside(history, behind, labels) if behind else None
+    if behind is None or taken is None or log is None:
+        return False
+    stale, others = history.images[behind], [history.images[each] for each in labels if each != behind]
+    lost = [each for each in _losses(history) if each.holds(taken.at_ns) and _has_a_stateless(history, log, each)]
+    return bool(places) and all(
+        lacks_only_the_last(log, stale, place, lambda offset: any(each.has(offset) for each in lost))
+        and all(is_equal_at(log, each, place) for each in others)
+        for place in places
+    )
+
+
+def _has_a_stateless(history: History, log: MetadataImage, loss: _Loss) -> bool:
+    """Whether a lost batch has a change of a partition that the copy made up a leader for."""
+    keys = _leaderless(history, loss.at_ns)
+    return any(loss.has(offset) for key in keys for offset in offsets_of(log, ("partitions", key)))
 
 
 def _is_unknown(history: History, violation: Violation) -> bool:
@@ -174,11 +223,42 @@ def _still_ignorant(history: History, loss: _Loss, at_ns: int) -> Sequence[str]:
 
 def _is_unwritable(history: History, violation: Violation) -> bool:
     """Whether a partition is without writes from about the loss of a batch on that had changed it."""
-    partition, at_ns = _WRITABLE.match(violation.expected), violation.at_ns
-    if partition is None or at_ns is None:
+    at_ns = violation.at_ns
+    if at_ns is None:
         return False
+    if stopped := _WRITABLE_AGAIN.match(violation.expected):
+        lost = [each for each in _losses(history) if each.holds(at_ns)]
+        return any(
+            _was_kept_from_brokers(history, stopped[1], each, at_ns)
+            and _leads_unaware(history, stopped[1], each, at_ns)
+            for each in lost
+        )
+    partition = _WRITABLE.match(violation.expected)
     near = [each for each in _losses(history) if at_ns <= each.at_ns <= at_ns + _SOON_NS or each.holds(at_ns)]
-    return any(_was_kept_from_brokers(history, partition[1], each, at_ns) for each in near)
+    return partition is not None and any(_was_kept_from_brokers(history, partition[1], each, at_ns) for each in near)
+
+
+def _leads_unaware(history: History, partition: str, loss: _Loss, at_ns: int) -> bool:
+    """Whether a lost batch made a broker in ZooKeeper mode the leader: one in KRaft mode reads the log itself."""
+    return any(
+        each.name == f"broker-{leader}" and each.mode == "zookeeper"
+        for leader in _elected_in(history, partition, loss)
+        for each in brokers_at(history, at_ns)
+    )
+
+
+def _elected_in(history: History, partition: str, loss: _Loss) -> list[object]:
+    """The leaders that a partition got by the records of a lost batch, each in a later epoch than the one before."""
+    log, place = last_log(history), ("partitions", partition)
+    if log is None or not _has_a_stateless(history, log, loss):
+        return []
+    found = list[object]()
+    for offset in filter(loss.has, offsets_of(log, place)):
+        before, after = (log_at(log, each).partitions.get(partition, {}) for each in (offset - 1, offset))
+        former, epoch = before.get("leader_epoch"), after.get("leader_epoch")
+        if isinstance(former, int) and isinstance(epoch, int) and epoch > former:
+            found.append(after["leader"])
+    return found
 
 
 def _is_led_by_the_dead(history: History, event: Recorded[ExpectationEnded]) -> bool:
@@ -208,7 +288,8 @@ def _is_lost(history: History, written: Transaction) -> bool:
 def _was_changed_in(history: History, partition: str, loss: _Loss) -> bool:
     """Whether a partition got another leader in a batch that brokers were not sent.
 
-    The controller had written the state before it was refused, or the next one to take over finds it to be written.
+    The controller had written the state before it was refused, or the next one to take over finds it to be written; or
+    the log has it among the records of the batch.
     """
     own = _states(history).get(partition, ())
     before = [epoch for each, epoch in own if each.zxid < loss.first]
@@ -216,11 +297,16 @@ def _was_changed_in(history: History, partition: str, loss: _Loss) -> bool:
     after = next((pair for pair in own if pair[0].zxid > loss.last), None)
     is_synced = after is not None and after[0].at_ns >= loss.until_ns and is_of_a_sync(history, after[0])
     later = in_it or ([after[1]] if after is not None and is_synced else [])
-    return bool(before and later) and later[0] > before[-1]
+    return bool(before and later and later[0] > before[-1]) or bool(_elected_in(history, partition, loss))
 
 
 def _sent(history: History, partition: str, at_ns: int) -> int | None:
-    """The latest epoch of a partition's leader that brokers were sent: those of lost batches they were not."""
+    """The latest epoch of a partition's leader that brokers were sent: those of lost batches they were not.
+
+    Of a partition without a state that is the one that the copy made up: each later change of it is lost.
+    """
+    if partition in _leaderless(history, at_ns):
+        return _MADE_UP_EPOCH
     own = _states(history).get(partition, ())
     sent = [epoch for each, epoch in own if each.at_ns <= at_ns and not _is_lost(history, each)]
     return sent[-1] if sent else None
@@ -296,7 +382,9 @@ def _losses(history: History) -> list[_Loss]:
             if passed_over and batch.refused and _leaderless(history, batch.refused[-1].at_ns):
                 last = batch.refused[-1]
                 unfenced = frozenset[str]().union(*(each.unfenced for each in passed_over if each.offset is not None))
-                found.append(_Loss(last.at_ns, batch.first, last.zxid, _ended_ns(history, kraft, last), unfenced))
+                upto = max((each.offset for each in passed_over if each.offset is not None), default=None)
+                ended_ns = _ended_ns(history, kraft, last)
+                found.append(_Loss(last.at_ns, batch.first, last.zxid, ended_ns, unfenced, batch.position, upto))
     return found
 
 

@@ -5,13 +5,15 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+from pytest_kmigrate.checkers.controllers.lives import life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
-from pytest_kmigrate.checkers.metadata.changes import State, began_ns, has_failed
+from pytest_kmigrate.checkers.metadata.changes import State, admissible_states, began_ns, has_failed
 from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import Claimed, claims, position_set
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import held_by_migration, offset_in
+from pytest_kmigrate.documents.kip_866.diagnoses.log_records import last_log, offsets_of
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import Window
 from pytest_kmigrate.model.event import PHASE, Recorded
@@ -19,6 +21,7 @@ from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History, Transaction, ZnodeChange
+from pytest_kmigrate.model.keeping import kept
 
 _OF_ONE_ZNODE = ("topics", "configs", "quotas", "scram")
 _BEHIND_NS = 3_000_000_000
@@ -35,17 +38,38 @@ def unwritten(history: History) -> list[Window]:
     """Each time in which ZooKeeper was not written: from a raise of ``/migration``'s offset to shortly before the next.
 
     What was changed long before, or is followed by a raise, is in ZooKeeper. A write that leaves the offset ends
-    nothing: each batch of a full sync makes one, also of a sync that fails and begins again.
+    nothing: each batch of a full sync makes one, also of a sync that fails and begins again. A controller may be far
+    behind, though: by its record a change is not written, however early it was, if no position came up to it.
     """
     written_ns = [each.at_ns for each in _raises(history)]
     until_ns = [*(at_ns - _BEHIND_NS for at_ns in written_ns[1:]), sys.maxsize]
     before_ns = [0, *written_ns]
     all_three = zip(before_ns, written_ns, until_ns, strict=False)
-    return [
+    by_time = [
         Window(_made_ns(history, before, at_ns) - _SLACK_NS, to_ns)
         for before, at_ns, to_ns in all_three
         if to_ns > at_ns
     ]
+    return [*by_time, *(Window(at_ns, at_ns) for at_ns in _never_reached_ns(history))]
+
+
+@kept
+def _never_reached_ns(history: History) -> list[int]:
+    """When changes were acknowledged whose records lie behind every position that ``/migration`` ever had.
+
+    A record is that of the change of its place that was acknowledged last. What is older than the take-over was copied.
+    """
+    log, claim = last_log(history), next(kraft_claims(history), None)
+    seen = [*map(offset_in, held_by_migration(history)), *map(position_set, history.transactions)]
+    positions = [each for each in seen if each is not None]
+    if log is None or claim is None or not positions or life_starts_ns(history):
+        return []
+    last = dict[tuple[str, str], Recorded[MetadataChanged]]()
+    for state in admissible_states(history.of(MetadataChanged)):
+        place = (state.family, state.slot[1])
+        last[place] = max(last.get(place, state.last), state.last, key=lambda each: each.at_ns)
+    behind = [event for place, event in last.items() if (offsets_of(log, place) or [-1])[-1] > max(positions)]
+    return [changed_ns(each) for each in behind if began_ns(each) > claim.at_ns]
 
 
 def _raises(history: History) -> list[ZnodeChange]:

@@ -1,6 +1,7 @@
 """Facts about the times in which known bugs are at work."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, unwr
 from pytest_kmigrate.model.document import Window
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import ZnodeChange
+from pytest_kmigrate.probes.metadata_replay import image_from_records
 from tests.unit.checkers.histories import MS, change, event, history, znode
 
 
@@ -84,3 +86,43 @@ def test_a_last_write_that_was_seen_after_a_fault_may_be_older(faults: list[Even
     """A watcher loses ZooKeeper, too."""
     (window,) = unwritten(history(events=faults, znodes=[written(45_000)]))
     assert (window.from_ns <= 27_000 * MS) is is_unwritten
+
+
+RECORD = {"offset": 20_000, "type": "CONFIG_RECORD", "version": 0}
+CONFIG = {"resourceType": 4, "resourceName": "1", "name": "a", "value": "1"}
+EARLY = change(3_000, "alter-config", "broker:1", wanted={"a": "1"})
+TAKEN = znode(1_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+
+
+@pytest.mark.parametrize(
+    ("offset", "events", "znodes", "is_unwritten"),
+    [
+        (10_001, [EARLY], [TAKEN, written(10_000)], True),
+        (10_000, [EARLY], [TAKEN, written(10_000)], False),
+        (10_001, [EARLY], [TAKEN, written(10_000), written(12_000)], False),
+        (
+            10_001,
+            [EARLY, change(4_000, "alter-config", "broker:1", wanted={"b": "1"})],
+            [TAKEN, written(10_000)],
+            False,
+        ),
+        (10_001, [EARLY], [written(10_000)], False),
+        (10_001, [EARLY], [replace(TAKEN, at_ns=3_500 * MS), written(10_000)], False),
+        (10_001, [replace(EARLY, data={**EARLY.data, "subject": "broker:2"})], [TAKEN, written(10_000)], False),
+        (10_001, [EARLY, event(EventKind.NODE_WIPED, 4_000, "controller-3000")], [TAKEN, written(10_000)], False),
+        (None, [EARLY], [TAKEN, written(10_000)], False),
+    ],
+    ids=[
+        *("behind", "at the position", "before a later position", "not the last change there", "no take-over"),
+        *("before the take-over", "another place", "another log", "no records"),
+    ],
+)
+def test_a_change_whose_record_no_position_came_up_to_is_not_written(
+    offset: int | None, events: list[Event], znodes: list[ZnodeChange], *, is_unwritten: bool
+) -> None:
+    """However long before the last position it was acknowledged: a controller may be far behind."""
+    records = [] if offset is None else [{**RECORD, "offset": offset, "data": CONFIG}]
+    image = replace(image_from_records(records), read_from=records)
+    nodes = [event(EventKind.NODE_STARTED, 0, "controller-3000", role="controller")]
+    windows = unwritten(history(events=[*nodes, *events], znodes=znodes, images={"log": image}))
+    assert any(each.from_ns <= EARLY.at_ns <= each.to_ns for each in windows) is is_unwritten
