@@ -7,6 +7,7 @@ ABORTED_COPY = "Aborting the ZK migration"
 COPY_BEGUN, COPY_ENDED = "Starting ZK migration", "Completed migration of metadata from"
 CHANGE_FAILED = "Encountered ZooKeeper error during event MetadataChangeEvent"
 """A change that was not written; what it had in a batch is not written either, nor sent to brokers."""
+CHANGE_WRITTEN = "Made the following ZK writes when handling KRaft delta"
 TO_DUAL_WRITE = "to DUAL_WRITE state"
 NO_STATE = re.compile(r"Could not find partition state in ZK for (\S+)\. Initializing this partition")
 """What reads ZooKeeper takes such a partition, by its name, for one with its first replica as leader."""

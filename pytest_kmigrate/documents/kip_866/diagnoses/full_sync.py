@@ -15,9 +15,10 @@ from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clien
 from pytest_kmigrate.documents.kip_866.checks.nodes.unaware_clients import clients_read_the_answers_of_ready_brokers
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
-from pytest_kmigrate.documents.kip_866.checks.transactions.following import zookeeper_follows_the_log
+from pytest_kmigrate.documents.kip_866.checks.transactions.following import raised_by, zookeeper_follows_the_log
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import held_by_migration, writer_in
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
-from pytest_kmigrate.documents.kip_866.driver_log import NO_STATE
+from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_WRITTEN, NO_STATE
 from pytest_kmigrate.documents.kip_866.expectations import BROKERS_KNOW, CONFIG_WRITTEN
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
@@ -26,7 +27,7 @@ from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.keeping import kept
-from pytest_kmigrate.model.verdict import Kind, Verdict
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation
 
 _RETRIED = "Encountered ZooKeeper error during event SyncKRaftMetadataEvent"
 _FAILED = r"Unhandled error in SyncKRaftMetadataEvent[^\n]*\n[^\n]*"
@@ -54,6 +55,7 @@ _OF_BROKERS_NOT_INFORMED = (
     clients_read_the_answers_of_ready_brokers,
 )
 _STAYS = " stays for "
+_NONE_RAISES = raised_by(0)
 _WHILE_IT_LASTS = (partitions_stay_available, zookeeper_follows_the_log)
 """A broker that is restarted then gets no leaders back, and the offset in ``/migration`` stays."""
 _WRITES_TO = "writes to "
@@ -136,12 +138,22 @@ def _is_stuck(history: History, verdict: Verdict, is_so: Callable[[str], bool]) 
     if verdict.count != len(verdict.violations):
         return False
     # Where a departure violates the same row for ever, too, the verdict is one of safety.
-    stays = verdict.is_of(zookeeper_follows_the_log) and all(_STAYS in each.observed for each in verdict.violations)
+    stays = verdict.is_of(zookeeper_follows_the_log) and all(
+        _STAYS in each.observed or _NONE_RAISES in each.observed for each in verdict.violations
+    )
     if not stays and (verdict.is_of(zookeeper_follows_the_log) or verdict.kind is not Kind.LIVENESS):
         return False
-    return bool(verdict.violations) and all(
-        is_so(log_of(history, active_at(history, each.at_ns or 0))) for each in verdict.violations
-    )
+    return bool(verdict.violations) and all(_is_of_who_was_active(history, each, is_so) for each in verdict.violations)
+
+
+def _is_of_who_was_active(history: History, violation: Violation, is_so: Callable[[str], bool]) -> bool:
+    """Whether that is so by that log; an offset that none raises was so from the first sync to the last write."""
+    active = active_at(history, violation.at_ns or 0)
+    log = log_of(history, active)
+    if _NONE_RAISES not in violation.observed:
+        return is_so(log)
+    places = held_by_migration(history)
+    return bool(places) and writer_in(places[-1]) == active and CHANGE_WRITTEN not in log and is_so(log)
 
 
 def _ends_at_a_default_quota(log: str) -> bool:

@@ -1,5 +1,6 @@
 """Facts about a full sync with ZooKeeper that begins again and again."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -7,11 +8,13 @@ import pytest
 
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.documents.kip_866.checks.transactions.following import raised_by
+from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_WRITTEN
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
-from tests.unit.checkers.histories import change, event, history, phase
+from tests.unit.checkers.histories import change, event, history, phase, znode
 from tests.unit.checkers.images import FULL, PARTITION
 from tests.unit.documents.kip_866.diagnoses.naming import (
     CONTROLLERS,
@@ -197,6 +200,31 @@ def test_what_stands_still_while_a_partition_blocks_is_named(
     assert named(run, replace(verdict, kind=Kind.SAFETY)) == (bugs if is_offset else ())
     if is_offset:
         assert named(run, replace(verdict, violations=(ahead,))) == ()
+
+
+@pytest.mark.parametrize(
+    ("log", "writer", "raised", "bugs"),
+    [
+        (BEGAN_AGAIN, 3001, 0, ("kmigrate-2",)),
+        (BEGAN_AGAIN, 3002, 0, ()),
+        (BEGAN_AGAIN, 3001, 4, ()),
+        (f"DEBUG {CHANGE_WRITTEN}: {{UpdatePartition=1}}\n" + BEGAN_AGAIN, 3001, 0, ()),
+        (BEGAN_AGAIN + BEGUN + ENDED, 3001, 0, ()),
+    ],
+    ids=["until the end", "another one wrote last", "raised later", "it had written a change", "until a sync ended"],
+)
+def test_an_offset_that_no_write_raises_is_of_a_sync_that_never_ends(
+    log: str, writer: int, raised: int, bugs: tuple[str, ...]
+) -> None:
+    """The writes of a sync leave it as it was; a change that was written would have raised it."""
+    held = json.dumps({"kraft_metadata_offset": 7, "kraft_controller_id": writer})
+    elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, "controller-3001", controller="controller-3001")
+    run = compared(log, image("zookeeper", state=False), elected)
+    run = replace(run, znodes=[*run.znodes, znode(9_500, "/migration", held)])
+    observed = f"9 of 9 writes leave the offset as it was, {raised_by(raised)}; the first is zxid 0x1"
+    left = Violation("each write puts the offset of its record into /migration", observed, at_ns=9_000_000_000)
+    verdict = replace(NOT_TOLD, check="zookeeper_follows_the_log", kind=Kind.SAFETY, violations=(left,))
+    assert named(run, verdict) == bugs
 
 
 @pytest.mark.parametrize(
