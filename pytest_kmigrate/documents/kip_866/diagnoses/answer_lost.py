@@ -7,9 +7,10 @@ import re
 
 from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.clients.consumption import longest_time_without_consumption
+from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
-from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
@@ -32,6 +33,7 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
 )
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten
+from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
@@ -46,6 +48,7 @@ _OFFSETS = "__consumer_offsets"
 _OF_BROKERS_THAT_STOP = (brokers_are_rolled_one_by_one, partitions_stay_available)
 _OF_WHAT_CLIENTS_LEARN = (clients_are_told_of_every_broker, clients_are_told_the_same)
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
+_FAILED = re.compile(rf"^[^\n]*{CHANGE_FAILED}", re.MULTILINE)
 _CONNECTION_LOST = re.compile(r"Session 0x[0-9a-f]+ for server |Client session timed out, have not heard from server")
 """What ZooKeeper's client logs of a connection that it lost; also one that was never there has no session."""
 _AROUND_NS = 2_000_000_000
@@ -56,8 +59,9 @@ _AROUND_NS = 2_000_000_000
 def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     """The controller that wrote ``/migration`` last expects a former version of it, and goes on without a write.
 
-    And something had disturbed its write: a fault, or the loss of its connection to ZooKeeper. A controller that takes
-    no version from its own writes, though each was answered, has another defect.
+    And something had disturbed its write: a fault, or the loss of its connection to ZooKeeper. Or the change that it
+    wrote failed for another part. A controller that takes no version from its own writes, though each was answered,
+    has another defect.
     It explains what ZooKeeper lacks since, a lag that does not fall back or is not the distance (it is brought up to
     date before the write that fails), and in HYBRID clients that are not served: brokers in ZooKeeper mode learn what
     they lead and follow when ZooKeeper has been written.
@@ -211,12 +215,20 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
 def _is_lost_at(history: History, at_ns: int) -> bool:
     """Whether the last writer of ``/migration`` sent a version below that which its own write had left there."""
     written = [each for each in held_by_migration(history) if each.at_ns < at_ns]
-    if not written or at_ns < written[-1].at_ns + STILL_NS or not is_given_up_at(history, at_ns, _ELECTS_NS):
+    if not written or at_ns < written[-1].at_ns + STILL_NS:
         return False
-    writer = writer_in(written[-1])
+    writer, written_ns = writer_in(written[-1]), written[-1].at_ns
     sent = [int(version) for version in _CHECK_FAILED.findall(log_of(history, writer))]
-    is_below = any(version < written[-1].version for version in sent)
-    return is_below and _was_disturbed(history, writer, written[-1].at_ns)
+    if not any(version < written[-1].version for version in sent):
+        return False
+    is_given_up = is_given_up_at(history, at_ns, _ELECTS_NS) and _was_disturbed(history, writer, written_ns)
+    return is_given_up or (active_at(history, at_ns) == writer and _was_refused(history, writer, written_ns))
+
+
+def _was_refused(history: History, writer: str, written_ns: int) -> bool:
+    """Whether a change of which that write was a part failed, by the writer's own word, for another part of it."""
+    failed = _FAILED.findall(log_of(history, writer))
+    return any(was_logged_between(history, line, written_ns - _AROUND_NS, written_ns + _AROUND_NS) for line in failed)
 
 
 def _was_disturbed(history: History, writer: str, written_ns: int) -> bool:

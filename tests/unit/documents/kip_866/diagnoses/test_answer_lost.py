@@ -90,6 +90,39 @@ def test_a_write_that_nothing_disturbed_is_another_defect() -> None:
     assert named(under_a_fault, acknowledged_metadata_changes_present.judge(under_a_fault, "after")) == ("kmigrate-7",)
 
 
+CHANGE_FAILED = (
+    "2026-11-30 12:00:{} INFO [KRaftMigrationDriver id=3001] Encountered ZooKeeper error during event "
+    "MetadataChangeEvent{{provenance=x, isSnapshot=false}}. Will retry. (KRaftMigrationDriver)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("failed", "version", "active", "bugs"),
+    [
+        ("15,000", 33, "controller-3001", ("kmigrate-7",)),
+        ("25,000", 33, "controller-3001", ()),
+        ("05,000", 33, "controller-3001", ()),
+        ("15,000", 34, "controller-3001", ()),
+        ("15,000", 33, "controller-3002", ()),
+    ],
+    ids=["as it wrote", "long after", "long before", "the version is right", "another one is active"],
+)
+def test_a_change_that_failed_for_another_part_of_it_is_kmigrate_7(
+    failed: str, version: int, active: str, bugs: tuple[str, ...]
+) -> None:
+    """No fault and no lost connection: the first part of the change was written, and its version forgotten."""
+    log = CHANGE_FAILED.format(failed) + refused(version, after="")
+    elected = event(EventKind.ACTIVE_CONTROLLER, 10_000, active, controller=active)
+    run = history(
+        events=[*started("zookeeper-1", *CONTROLLERS), phase(5, "HYBRID"), elected, *LOST],
+        znodes=[znode(14_000, "/migration", HELD, version=34)],
+        logs={"controller-3001": log},
+        images={"after": MetadataImage("zookeeper", known=FULL.known)},
+    )
+    run = replace(run, header=replace(run.header, started_at="2026-11-30T12:00:00+00:00"))
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
 @pytest.mark.parametrize(
     "run",
     [
