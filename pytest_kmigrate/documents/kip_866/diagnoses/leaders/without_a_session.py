@@ -1,10 +1,11 @@
 """kmigrate-35: a controller became the leader while its ZooKeeper session had expired, and never takes over."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
+from pytest_kmigrate.checkers.controllers.leaderships import leaderships
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
@@ -112,13 +113,22 @@ def _never_comes(history: History, verdict: Verdict, reign: _Reign) -> bool:
 
 
 def _reigns(history: History) -> list[_Reign]:
-    """The last reign of each controller whose driver stayed inactive in it."""
+    """The last reign of each controller whose driver stayed inactive in it.
+
+    Before the copy the active controller is one of ZooKeeper: who leads the quorum says so by its metrics alone.
+    """
     changes = history.of(ActiveControllerChanged)
-    spans = pairwise([*((str(each.node), each.at_ns) for each in changes), ("", history.end_ns)])
-    last = {node: _Reign(node, from_ns, to_ns) for (node, from_ns), (_, to_ns) in spans}
+    led = ((row[0].node, row[0].at_ns) for row in leaderships(history))
+    last = _last_of(history, led) | _last_of(history, ((str(each.node), each.at_ns) for each in changes))
     return [
         each for each in last.values() if _stays_inactive(log_of(history, each.node)) and not _claims(history, each)
     ]
+
+
+def _last_of(history: History, began: Iterable[tuple[str, int]]) -> dict[str, _Reign]:
+    """The last reign of each node; each ends as the next one begins."""
+    spans = pairwise([*began, ("", history.end_ns)])
+    return {node: _Reign(node, from_ns, to_ns) for (node, from_ns), (_, to_ns) in spans}
 
 
 def _stays_inactive(log: str) -> bool:

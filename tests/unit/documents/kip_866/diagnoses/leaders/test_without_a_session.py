@@ -16,10 +16,10 @@ from pytest_kmigrate.documents.kip_866.checks.dual_write.acceptance import (
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.documents.kip_866.checks.znodes.elections import kraft_takes_both_controller_znodes
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Named, Outcome, Verdict, Violation
-from tests.unit.checkers.histories import MS, change, event, history, phase, znode
+from tests.unit.checkers.histories import MS, change, event, history, phase, sample, znode
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.migrated import CLAIM as IN_CHARGE
 from tests.unit.documents.kip_866.checks.migrated import settled
@@ -180,6 +180,41 @@ def test_a_copy_that_it_never_makes_is_named(
     """The step into the migration waits for the copy, which the leader of the quorum has to make."""
     failed = [replace(each, data={**each.data, **step}) for each in failed_step(200_000, "phase HYBRID: not in time")]
     run = a_run(sorted([*events, *failed], key=lambda each: each.at_ns), log)
+    assert named_of_steps(run) == (BUG if is_named else ())
+
+
+def leads(at_ms: int, node: str = "controller-3001") -> Sample:
+    """A controller says by its metrics that it leads the quorum."""
+    return sample(at_ms, node, ActiveControllerCount=1)
+
+
+@pytest.mark.parametrize(
+    ("samples", "log", "phase_then", "is_named"),
+    [
+        ([leads(20_000), leads(195_000)], STUCK, "PREPARING", True),
+        ([leads(20_000), leads(195_000)], STUCK + WENT_ON, "PREPARING", False),
+        ([leads(20_000), leads(195_000)], FAILED, "PREPARING", False),
+        ([leads(20_000), leads(150_000, "controller-3002")], STUCK, "PREPARING", False),
+        ([leads(150_000), leads(195_000)], STUCK, "PREPARING", False),
+        ([leads(20_000), leads(195_000)], STUCK, "HYBRID", False),
+        ([leads(20_000, "controller-3002")], STUCK, "PREPARING", False),
+    ],
+    ids=[
+        "it copies nothing",
+        "it went on",
+        "no session ended",
+        "another one leads by then",
+        "it did not lead for long",
+        "all is copied",
+        "it never led",
+    ],
+)
+def test_before_the_copy_who_leads_the_quorum_says_so_by_its_metrics(
+    samples: list[Sample], log: str, phase_then: str, *, is_named: bool
+) -> None:
+    """The active controller is still a broker, which no event of KRaft replaces."""
+    failed = failed_step(200_000, "phase HYBRID: not in time")
+    run = a_run([active(1_000, "broker-0"), phase(15_000, phase_then), *failed], log, samples=samples)
     assert named_of_steps(run) == (BUG if is_named else ())
 
 
