@@ -78,8 +78,7 @@ class Clients:
         """Work until asked to stop; returns when everything is written."""
         workload = self.settings.workload
         self._senders.begin([self._numbers() for _ in range(workload.producers)])
-        for _ in range(workload.consumers):
-            self._members.append(GroupMember(self._numbers(), self.settings, self._rows, self._counts, self._clock))
+        self._members = [self._member(self._numbers()) for _ in range(workload.consumers)]
         self._transactors.begin([self._numbers() for _ in range(workload.transactors)])
         self._tell({"event": "ready"})
         while (end := self._obeyed()) is None:
@@ -120,7 +119,22 @@ class Clients:
         if time.monotonic() >= self._next_progress:
             self._next_progress = time.monotonic() + PROGRESS_EVERY_S
             self._senders.replace_broken(self._numbers)
+            self._replace_broken_members()
             self._tell({"event": "progress", **self._counts.plain(), "outstanding": len(self._senders)})
+
+    def _member(self, number: int) -> GroupMember:
+        return GroupMember(number, self.settings, self._rows, self._counts, self._clock)
+
+    def _replace_broken_members(self) -> None:
+        """Start a consumer that has given up again, as its operator would: by its instance id it has its place at once.
+
+        A coordinator that was killed may remember a static member by an id that it gave it before.
+        """
+        for place, member in enumerate(self._members):
+            if member.is_broken:
+                member.give_up()
+                member.close()
+                self._members[place] = self._member(member.number)
 
     def _begin_final_read_if_due(self, until: float) -> None:
         """Only when nothing is outstanding: a send acknowledged after the ends were asked for would look lost.

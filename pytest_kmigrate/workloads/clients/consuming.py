@@ -35,6 +35,8 @@ class GroupMember:
         """Next offset to read of each partition with records that no commit covers yet."""
         self._committing: dict[tuple[str, int], int] = {}
         self._commit_began_ns = 0
+        self.is_broken = False
+        """Whether librdkafka has given up, as it does when a coordinator takes another one for this static member."""
         self._consumer = Consumer({**consumer_properties(settings, number), "on_commit": self._committed})
         self._consumer.subscribe(list(settings.workload.every_topic), on_revoke=self._revoked, on_lost=self._lost)
 
@@ -50,7 +52,8 @@ class GroupMember:
         self._looked_ns = ended_ns = self._clock.now_ns()
         who = (CONSUME, OK, self.number)
         for message in messages:
-            if message.error() is not None:
+            if (error := message.error()) is not None:
+                self.is_broken |= error.code() == KafkaError._FATAL  # noqa: SLF001  # its public name
                 continue
             topic, partition, offset = message.topic() or "", message.partition() or 0, message.offset() or 0
             producer, sequence = decode(message.value())
