@@ -27,6 +27,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.following import rais
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
     MIGRATION,
     STILL_NS,
+    faults_between,
     held_by_migration,
     is_given_up_at,
     writer_in,
@@ -37,7 +38,7 @@ from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -222,13 +223,20 @@ def _is_lost_at(history: History, at_ns: int) -> bool:
     if not any(version < written[-1].version for version in sent):
         return False
     is_given_up = is_given_up_at(history, at_ns, _ELECTS_NS) and _was_disturbed(history, writer, written_ns)
-    return is_given_up or (active_at(history, at_ns) == writer and _was_refused(history, writer, written_ns))
+    return is_given_up or (active_at(history, at_ns) == writer and _was_refused(history, writer, written[-1]))
 
 
-def _was_refused(history: History, writer: str, written_ns: int) -> bool:
-    """Whether a change of which that write was a part failed, by the writer's own word, for another part of it."""
-    failed = _FAILED.findall(log_of(history, writer))
-    return any(was_logged_between(history, line, written_ns - _AROUND_NS, written_ns + _AROUND_NS) for line in failed)
+def _was_refused(history: History, writer: str, written: ZnodeChange) -> bool:
+    """Whether a change of which that write was a part failed, by the writer's own word, for another part of it.
+
+    The first version that it sends since is below; and no fault was in force by which the change may have failed.
+    """
+    log, from_ns, to_ns = log_of(history, writer), written.at_ns - _AROUND_NS, written.at_ns + _AROUND_NS
+    if faults_between(history, writer, from_ns, to_ns):
+        return False
+    failed = [each for each in _FAILED.finditer(log) if was_logged_between(history, each[0], from_ns, to_ns)]
+    sent = (_CHECK_FAILED.search(log, each.end()) for each in failed)
+    return any(each is not None and int(each[1]) < written.version for each in sent)
 
 
 def _was_disturbed(history: History, writer: str, written_ns: int) -> bool:

@@ -59,7 +59,7 @@ _EMPTY_ID = re.compile(
     r'NumberFormatException: For input string: ""\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*migrateBrokerConfigs'
 )
 
-_NEVER_CLOSED = re.compile(r"BeginTransactionRecord at \d+ because the transaction at (\d+) was never closed")
+_NEVER_CLOSED = re.compile(r"BeginTransactionRecord at (\d+) because the transaction at (\d+) was never closed")
 _RENOUNCED = re.compile(r"We were the leader at epoch (\d+), [^\n]*Reverting to last stable offset (\d+)\.")
 
 _COPIES = re.compile(r'migration-driver-event-handler" (?:(?!\n\n).)*?MigrateMetadataEvent\.run', re.DOTALL)
@@ -277,12 +277,15 @@ def _took_for_an_id(history: History, event: _Death) -> bool:
 
 
 def _had_undone_it(history: History, event: _Death) -> bool:
-    open_at = [int(at) for at in _NEVER_CLOSED.findall(event.what.said)]
+    """Whether another leader's record, or this begin itself, has the place of the one that was undone."""
+    open_at = [(int(begin), int(at)) for begin, at in _NEVER_CLOSED.findall(event.what.said)]
     renounced = [(int(epoch), int(kept)) for epoch, kept in _RENOUNCED.findall(log_of(history, str(event.node)))]
     batches = [batch for log in logs(history) if log.node == event.node for batch in log.batches]
     return any(
-        kept < at and batch.first <= at <= batch.last and batch.epoch >= epoch
-        for at in open_at
+        kept < at
+        and batch.first <= at <= batch.last
+        and (batch.epoch > epoch or (batch.epoch == epoch and begin == at))
+        for begin, at in open_at
         for epoch, kept in renounced
         for batch in batches
     )

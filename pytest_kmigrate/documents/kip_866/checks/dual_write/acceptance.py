@@ -29,11 +29,12 @@ _SWITCHED_OFF = {"DELEGATION_TOKEN_AUTH_DISABLED", "SECURITY_DISABLED"}
 """Errors of a cluster without an authorizer, or without logins."""
 _OF_THE_FAMILY = {"CLUSTER_AUTHORIZATION_FAILED", "UNSUPPORTED_VERSION", *_SWITCHED_OFF}
 """Errors that every change of a family would get: one is enough."""
+_IS_THERE = "TOPIC_ALREADY_EXISTS"
 _OF_ONE_THING = {
     "DELEGATION_TOKEN_NOT_FOUND",
     "INVALID_PARTITIONS",
     "RESOURCE_NOT_FOUND",
-    "TOPIC_ALREADY_EXISTS",
+    _IS_THERE,
     "UNKNOWN_TOPIC_ID",
     "UNKNOWN_TOPIC_OR_PARTITION",
 }
@@ -133,13 +134,27 @@ def _has_its_reason(history: History, event: _Change) -> bool:
 
 
 def _may_lack_brokers(history: History, event: _Change) -> bool:
-    """Whether a topic was refused for want of brokers, and one was not there, or had just come back."""
+    """Whether a topic was refused for want of brokers, and too few were there all the time of a session.
+
+    Or a fault was in force in that time: whom it had cut off, or paused, may still be away for the controller.
+    """
     if event.what.error != _OF_TOO_FEW_BROKERS:
         return False
     at_ns = began_ns(event)
     since_ns = at_ns - _SESSION_NS
-    seen = (*brokers_at(history, since_ns), *brokers_at(history, at_ns))
-    return any(each.away_ns is not None or each.ready_ns is None or each.ready_ns >= since_ns for each in seen)
+    there = [_there(history, each, since_ns) for each in (since_ns, at_ns)]
+    asked = event.what.wanted.get("replication")
+    is_disturbed = bool(faults_during(history, since_ns, event.at_ns))
+    return isinstance(asked, int) and (asked > len(there[0] & there[1]) or (asked > 1 and is_disturbed))
+
+
+def _there(history: History, at_ns: int, since_ns: int) -> set[str]:
+    """The brokers that were up at a time, and ready before another one."""
+    return {
+        each.name
+        for each in brokers_at(history, at_ns)
+        if each.away_ns is None and each.ready_ns is not None and each.ready_ns <= since_ns
+    }
 
 
 def _may_lack_its_thing(history: History, event: _Change) -> bool:
@@ -152,7 +167,8 @@ def _may_lack_its_thing(history: History, event: _Change) -> bool:
         return False
     earlier = [each for each in history.of(MetadataChanged) if each.seq < event.seq and _thing(each) == _thing(event)]
     made = [each for each in earlier if each.what.change.startswith("create-")]
-    return not all(map(_is_answered, earlier)) or (bool(made) and all(map(has_failed, made)))
+    was_never_made = bool(made) and all(has_failed(each) and each.what.error != _IS_THERE for each in made)
+    return not all(map(_is_answered, earlier)) or was_never_made
 
 
 def _thing(event: _Change) -> str:

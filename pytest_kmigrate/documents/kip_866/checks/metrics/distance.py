@@ -19,6 +19,7 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
 )
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.events.faults import FaultHealed
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -42,8 +43,8 @@ def lag_is_the_distance(history: History) -> Verdict:
     Judged from the first time on that the controller wrote an offset to ``/migration`` in dual write since it was
     elected; before, it reports 0, or the distance to what it had written when it was active before. The offset at the
     end of the copy is not of dual write: writes of what was copied follow, until ZooKeeper has it as well; 10 s are
-    given for that where no offset follows, and no fault is in force that may keep it from ZooKeeper. Three samples in
-    a row have to differ from every distance that there was around them.
+    given for that where no offset follows, since the last fault was healed that may keep it from ZooKeeper. Three
+    samples in a row have to differ from every distance that there was around them.
     """
     rows = ByRequirement(_ROW)
     if history.header.kafka.startswith(LACKED_BY[_LAG]):
@@ -79,9 +80,10 @@ def _judge(
     # The claim itself leaves the offset as it was: -1 before the copy, and what the controller before has written.
     begun = [(places[0], 0)] if has_place(places[0]) else []
     begun += [
-        (each, 0 if has_place(before) else _BEGINS_NS)
+        (each, later_ns)
         for before, each in pairwise(places)
-        if (offset_in(each) or 0) > (offset_in(before) or 0) and (has_place(before) or _is_undisturbed(history, each))
+        if (offset_in(each) or 0) > (offset_in(before) or 0)
+        and (later_ns := 0 if has_place(before) else _begins_after_ns(history, each)) is not None
     ]
     own = [(each, later_ns) for each, later_ns in begun if writer_in(each) == reported[0].node]
     since_ns = min((e.at_ns + later_ns for e, later_ns in own if e.at_ns >= reported[0].at_ns), default=None)
@@ -105,9 +107,14 @@ def _judge(
     rows.looked_at(row, compared if compared >= FEWEST else 0)
 
 
-def _is_undisturbed(history: History, copied: ZnodeChange) -> bool:
-    """Whether no fault may keep what was copied from ZooKeeper while it is written there as well."""
-    return not faults_between(history, writer_in(copied), copied.at_ns, copied.at_ns + _BEGINS_NS)
+def _begins_after_ns(history: History, copied: ZnodeChange) -> int | None:
+    """How long after the copy dual write has begun: as soon as no fault keeps from ZooKeeper what was copied."""
+    faults = faults_between(history, writer_in(copied), copied.at_ns, copied.at_ns + _BEGINS_NS)
+    healed_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
+    over_ns = [healed_ns.get(each.what.fault_id) for each in faults]
+    if None in over_ns:
+        return None
+    return max([copied.at_ns, *(each for each in over_ns if each is not None)]) - copied.at_ns + _BEGINS_NS
 
 
 def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.metadata.changes import State, admissible_states, 
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE, LOG, ZOOKEEPER
+from pytest_kmigrate.documents.kip_866.diagnoses.log_records import last_log, log_at, offsets_of
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.workloads import MetadataChanged
@@ -47,6 +48,7 @@ def _explains(history: History, thrown: Collection[str], key: str, label: str) -
     made = [each for each in changes if each.what.change == "set-quota" and each.what.subject == key]
     return any(
         _was_given(made, removal, held)
+        and _had_them(history, key, held)
         and _is_gone(history, of_entity, removal)
         and _stays(history, removal, label)
         and _was_thrown_at(history, thrown, removal)
@@ -77,6 +79,13 @@ def _was_given(
         (part, float(str(value))) for each in before for part, value in each.what.wanted.items() if value is not None
     ]
     return bool(held) and all(each in asked for each in held.items())
+
+
+def _had_them(history: History, key: str, held: Mapping[str, object]) -> bool:
+    """Whether the log once held these quotas of an entity, and no others; where no records were kept, it may have."""
+    log, place = last_log(history), ("quotas", key)
+    offsets = offsets_of(log, place)
+    return log is None or not offsets or any(log_at(log, each).quotas.get(key) == held for each in offsets)
 
 
 def _was_thrown_at(history: History, thrown: Collection[str], removal: Recorded[MetadataChanged]) -> bool:

@@ -96,22 +96,35 @@ CHANGE_FAILED = (
 )
 
 
+AS_IT_WROTE = CHANGE_FAILED.format("15,000")
+BELOW = refused(33, after="")
+
+
 @pytest.mark.parametrize(
-    ("failed", "version", "active", "bugs"),
+    ("log", "active", "bugs"),
     [
-        ("15,000", 33, "controller-3001", ("kmigrate-7",)),
-        ("25,000", 33, "controller-3001", ()),
-        ("05,000", 33, "controller-3001", ()),
-        ("15,000", 34, "controller-3001", ()),
-        ("15,000", 33, "controller-3002", ()),
+        (AS_IT_WROTE + BELOW, "controller-3001", ("kmigrate-7",)),
+        (CHANGE_FAILED.format("25,000") + BELOW, "controller-3001", ()),
+        (CHANGE_FAILED.format("05,000") + BELOW, "controller-3001", ()),
+        (AS_IT_WROTE + refused(34, after=""), "controller-3001", ()),
+        (AS_IT_WROTE, "controller-3001", ()),
+        (refused(3, after="") + AS_IT_WROTE, "controller-3001", ()),
+        (AS_IT_WROTE + BELOW, "controller-3002", ()),
     ],
-    ids=["as it wrote", "long after", "long before", "the version is right", "another one is active"],
+    ids=[
+        "as it wrote",
+        "long after",
+        "long before",
+        "the version is right",
+        "it sends none since",
+        "an earlier version was refused before",
+        "another one is active",
+    ],
 )
 def test_a_change_that_failed_for_another_part_of_it_is_kmigrate_7(
-    failed: str, version: int, active: str, bugs: tuple[str, ...]
+    log: str, active: str, bugs: tuple[str, ...]
 ) -> None:
     """No fault and no lost connection: the first part of the change was written, and its version forgotten."""
-    log = CHANGE_FAILED.format(failed) + refused(version, after="")
     elected = event(EventKind.ACTIVE_CONTROLLER, 10_000, active, controller=active)
     run = history(
         events=[*started("zookeeper-1", *CONTROLLERS), phase(5, "HYBRID"), elected, *LOST],

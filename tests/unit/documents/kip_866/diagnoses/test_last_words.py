@@ -109,6 +109,7 @@ def test_a_channel_without_a_protocol_is_kmigrate_20(deaths: list[Event], bugs: 
         (NEVER_CLOSED, RENOUNCED.replace("offset 45", "offset 47"), 30, ()),
         (NEVER_CLOSED, RENOUNCED, 1, ("kmigrate-25",)),
         (NEVER_CLOSED, RENOUNCED, 0, ()),
+        (NEVER_CLOSED.replace("Record at 47", "Record at 60"), RENOUNCED, 1, ()),
     ],
     ids=[
         "met",
@@ -117,6 +118,7 @@ def test_a_channel_without_a_protocol_is_kmigrate_20(deaths: list[Event], bugs: 
         "begin was committed",
         "its own begin came back",
         "of a leader before",
+        "a begin inside its own transaction",
     ],
 )
 def test_a_transaction_that_stays_open_is_kmigrate_25(said: str, log: str, epoch: int, bugs: tuple[str, ...]) -> None:

@@ -335,3 +335,26 @@ def test_a_quota_of_which_a_change_has_no_answer_is_gone_by_the_log(
     run = timed(history(events=[*events, *taken], images=images, logs={"controller-3000": log}))
     bugs = ("kmigrate-9",) if is_named else ()
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
+
+
+def quota_record(offset: int, key: str, *, remove: bool = False) -> dict[str, object]:
+    """A quota of the default client is set or taken away by a record of the metadata log."""
+    entity = [{"entityType": "client-id", "entityName": None}]
+    data = {"entity": entity, "key": key, "value": 7.0, "remove": remove}
+    return {"offset": offset, "type": "CLIENT_QUOTA_RECORD", "version": 0, "data": data}
+
+
+@pytest.mark.parametrize(
+    ("key", "bugs"),
+    [("producer_byte_rate", ("kmigrate-9",)), ("consumer_byte_rate", ())],
+    ids=["it had", "it never had"],
+)
+def test_what_zookeeper_keeps_the_log_once_held(key: str, bugs: tuple[str, ...]) -> None:
+    """By its records, where they were kept: a controller that writes what was never committed has another defect."""
+    records = [quota_record(5, "producer_byte_rate"), quota_record(9, "producer_byte_rate", remove=True)]
+    log = MetadataImage("metadata-log", known=FULL.known, read_from=records)
+    images = {"log": log, "after": MetadataImage("zookeeper", known=FULL.known, quotas={BY_CLIENT: {key: 7.0}})}
+    taken = [*started(*CONTROLLERS), snapshot(49, "log", took_ms=0), snapshot(50, "after", took_ms=0)]
+    events = [UNSURE_OF_ANOTHER, SURE, HYBRID, TAKEN_AFTER_IT, *taken]
+    run = timed(history(events=events, images=images, logs={"controller-3000": THROWN}))
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs

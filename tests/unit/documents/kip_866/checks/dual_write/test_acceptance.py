@@ -182,23 +182,54 @@ def test_what_was_never_made_cannot_be_deleted(answer: str, made: str, outcome: 
     assert of_admin(asked(*others, *deletions)) is Outcome.VIOLATES, "of topics that somebody else made"
 
 
+def test_what_is_there_already_can_be_deleted() -> None:
+    """Violating: the answers contradict each other."""
+    others = acknowledged(*(each for each in KINDS if each != "delete-topic"))
+    creations = [
+        change(6_500 + each, "create-topic", f"new-{each}", "failed", error="TOPIC_ALREADY_EXISTS") for each in (1, 2)
+    ]
+    deletions = [change(7_000 + each, "delete-topic", f"new-{each}", "failed", error=ABSENT) for each in (1, 2)]
+    assert of_admin(asked(*others, *creations, *deletions)) is Outcome.VIOLATES
+
+
+TOO_FEW = "INVALID_REPLICATION_FACTOR"
+RESTARTED = [stopped(50_000, "broker-0"), *broker(55_000, 0)]
+CUT = [*fault(45_000, "cut(a->b)"), event(EventKind.FAULT_HEALED, 58_000, fault_id="cut(a->b)", fault="cut(a->b)")]
+
+
 @pytest.mark.parametrize(
-    ("broker_0", "error", "outcome"),
+    ("before", "replication", "error", "outcome"),
     [
-        ([], "INVALID_REPLICATION_FACTOR", Outcome.VIOLATES),
-        ([stopped(50_000, "broker-0"), *broker(55_000, 0)], "INVALID_REPLICATION_FACTOR", Outcome.INCONCLUSIVE),
-        ([stopped(50_000, "broker-0")], "INVALID_REPLICATION_FACTOR", Outcome.INCONCLUSIVE),
-        ([*broker(55_000, 0, ready_ms=None)], "INVALID_REPLICATION_FACTOR", Outcome.INCONCLUSIVE),
-        ([stopped(30_000, "broker-0"), *broker(35_000, 0)], "INVALID_REPLICATION_FACTOR", Outcome.VIOLATES),
-        ([stopped(50_000, "broker-0"), *broker(55_000, 0)], "NOT_CONTROLLER", Outcome.VIOLATES),
+        ([], 2, TOO_FEW, Outcome.VIOLATES),
+        (RESTARTED, 2, TOO_FEW, Outcome.INCONCLUSIVE),
+        ([stopped(50_000, "broker-0")], 2, TOO_FEW, Outcome.INCONCLUSIVE),
+        ([*broker(55_000, 0, ready_ms=None)], 2, TOO_FEW, Outcome.INCONCLUSIVE),
+        (CUT, 2, TOO_FEW, Outcome.INCONCLUSIVE),
+        ([stopped(30_000, "broker-0"), *broker(35_000, 0)], 2, TOO_FEW, Outcome.VIOLATES),
+        (RESTARTED, 2, "NOT_CONTROLLER", Outcome.VIOLATES),
+        ([stopped(50_000, "broker-0")], 1, TOO_FEW, Outcome.VIOLATES),
+        (CUT, 1, TOO_FEW, Outcome.VIOLATES),
     ],
-    ids=["all are there", "back just now", "away", "starting", "back for long", "another error"],
+    ids=[
+        "all are there",
+        "back just now",
+        "away",
+        "starting",
+        "cut off just now",
+        "back for long",
+        "another error",
+        "one is enough",
+        "one is enough, under a fault before",
+    ],
 )
-def test_without_a_broker_a_topic_may_be_refused(broker_0: list[Event], error: str, outcome: Outcome) -> None:
-    """Vacuous: the topic asks for a replica on each, and the controller may not have the restarted one back yet."""
+def test_without_a_broker_a_topic_may_be_refused(
+    before: list[Event], replication: int, error: str, outcome: Outcome
+) -> None:
+    """Vacuous: the topic asks for more brokers than the controller may know to be there."""
     others = acknowledged(*(each for each in KINDS if each != "create-topic"))
-    refusals = [change(at, "create-topic", f"a-{at}", "failed", error=error) for at in (60_000, 61_000)]
-    assert of_admin(asked(*others, *broker_0, *refusals)) is outcome
+    asked_for = {"wanted": {"partitions": 1, "replication": replication}}
+    refusals = [change(at, "create-topic", f"a-{at}", "failed", error=error, **asked_for) for at in (60_000, 61_000)]
+    assert of_admin(asked(*others, *before, *refusals)) is outcome
 
 
 def test_what_the_cluster_never_had_is_left_out() -> None:

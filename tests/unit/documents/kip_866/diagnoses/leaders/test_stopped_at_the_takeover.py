@@ -58,29 +58,41 @@ def test_a_broker_that_asks_the_former_controller_is_named(
 
 
 @pytest.mark.parametrize(
-    ("target", "healed_ms", "bugs"),
+    ("target", "healed_ms", "offsets", "bugs"),
     [
-        ("zookeeper-1", 55_000, NAMED),
-        ("controller-3000", 55_000, NAMED),
-        ("zookeeper-1", 30_000, ()),
-        ("broker-1", 55_000, ()),
-        ("controller-3001", 55_000, ()),
+        ("zookeeper-1", 55_000, [-1, 40, 40], NAMED),
+        ("controller-3000", 55_000, [-1, 40], NAMED),
+        ("zookeeper-1", None, [-1, 40], NAMED),
+        ("zookeeper-1", 30_000, [-1, 40], ()),
+        ("zookeeper-1", None, [-1, 40, 41], ()),
+        ("broker-1", 55_000, [-1, 40], ()),
+        ("controller-3001", 55_000, [-1, 40], ()),
     ],
-    ids=["without ZooKeeper", "the controller itself", "long healed", "of a broker", "of another controller"],
+    ids=[
+        "without ZooKeeper",
+        "the controller itself",
+        "never healed",
+        "long healed",
+        "one server of ZooKeeper",
+        "of a broker",
+        "of another controller",
+    ],
 )
 def test_the_takeover_takes_as_long_as_the_controller_lacks_zookeeper(
-    target: str, healed_ms: int, bugs: tuple[str, ...]
+    target: str, healed_ms: int | None, offsets: list[int], bugs: tuple[str, ...]
 ) -> None:
     """Brokers hear of it when ZooKeeper has what was copied. Stopped longer afterwards it is another defect."""
+    held = [json.dumps({"kraft_metadata_offset": each, "kraft_controller_id": 3000}) for each in offsets]
+    places = [znode(12_000 + 1_000 * number, "/migration", each) for number, each in enumerate(held)]
     claim = znode(10_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
     events = [
         *started(*BROKERS, "controller-3000"),
         event(EventKind.FAULT_BEGAN, 11_000, fault="kill(x)", fault_id="1", effect="kill", trigger="now"),
         event(EventKind.FAULT_APPLIED, 11_500, fault_id="1", targets=[target]),
-        event(EventKind.FAULT_HEALED, healed_ms, fault_id="1", fault="kill(x)"),
+        event(EventKind.FAULT_HEALED, healed_ms or 900_000, fault_id="1" if healed_ms else "2", fault="kill(x)"),
         event(EventKind.NODE_STOPPED, 66_000, "broker-0", how="controlled", took_ms=10_500),
     ]
-    run = history(events=events, znodes=[claim], logs={"broker-0": ASKED * 3 + UNCLEAN})
+    run = history(events=events, znodes=[claim, *places], logs={"broker-0": ASKED * 3 + UNCLEAN})
     assert named(run, without_writes()) == bugs
 
 
