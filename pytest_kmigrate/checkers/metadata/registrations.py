@@ -6,6 +6,7 @@ from typing import Any
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.metadata.changes import began_ns
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import RaftLogRead, SnapshotTaken
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import REGISTER_BROKER
@@ -24,6 +25,8 @@ class AnnouncedLog:
     """The last offset that it has."""
     at_ns: int
     evidence: str
+    snapshot: int = -1
+    """The offset of the records that a snapshot stands for, with which the log begins; -1: it begins with none."""
 
     def registrations(self) -> list[Mapping[str, Any]]:
         """Those of brokers."""
@@ -40,14 +43,19 @@ def announced_at_end(history: History) -> list[AnnouncedLog]:
     """Those of the nodes at the end; none of a run in which all controllers were emptied, nor of older folders."""
     if life_starts_ns(history):
         return []
-    inherited = history.header.inherited_offset
     return [
-        AnnouncedLog(
-            event.what.announced, inherited, int(event.what.batches[-1][1] or 0), event.at_ns, f"event {event.seq}"
-        )
+        _at_end(history, event, event.what.announced)
         for event in history.of(RaftLogRead)
         if event.what.announced is not None and event.what.batches
     ]
+
+
+def _at_end(history: History, event: Recorded[RaftLogRead], announced: Sequence[Mapping[str, Any]]) -> AnnouncedLog:
+    """A node's; what a snapshot announces is recorded first, all of it as of the snapshot's end."""
+    first, last = int(event.what.batches[0][0] or 0), int(event.what.batches[-1][1] or 0)
+    snapshot = announced[0]["offset"] if first > 0 and announced else -1
+    inherited = history.header.inherited_offset
+    return AnnouncedLog(announced, inherited, last, event.at_ns, f"event {event.seq}", snapshot)
 
 
 def _of_images(history: History) -> Iterator[AnnouncedLog]:

@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
@@ -35,8 +36,9 @@ _UNKNOWN = re.compile(_FAILED + "Unknown config resource type CLIENT_METRICS")
 _NO_NAME = re.compile(
     _FAILED + r"NullPointerException[^\n]*entityName[^\n]*\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*writeClientQuotas"
 )
-_FORGOTTEN = re.compile(_FAILED + r"(?:Conditional update|Check op) on KRaft Migration ZNode failed")
-"""An attempt before had written, and forgot the version of ``/migration`` as it failed: none comes further."""
+_FORGOTTEN = _FAILED + r"(?:Conditional update|Check op) on KRaft Migration ZNode failed"
+_FAILS = re.compile(f"{_RETRIED}|{_FORGOTTEN}")
+"""How an attempt ends that comes to a partition without a state, or whose version of ``/migration`` is wrong."""
 _WRITTEN = "Made the following ZK writes when reconciling with KRaft state: "
 _BEGUN = "Performing a full metadata sync from KRaft to ZK"
 _SYNC = re.compile(
@@ -120,11 +122,18 @@ def _is_of_brokers_not_informed(verdict: Verdict) -> bool:
 
 
 def _is_of_what_stands_still(history: History, verdict: Verdict) -> bool:
-    """Whether a verdict is about leaders, or about the offset; of brokers that are rolled, about writes in HYBRID."""
+    """Whether a verdict is about leaders, or about the offset; of brokers that are rolled, about writes in HYBRID.
+
+    Only brokers in ZooKeeper mode do not hear who leads: one has to run.
+    """
     if not verdict.is_of(brokers_are_rolled_one_by_one):
         return verdict.is_of(*_WHILE_IT_LASTS)
     return all(
-        each.expected.startswith(_WRITES_TO) and phase_at(history, each.at_ns or 0) == Phase.HYBRID.name
+        each.expected.startswith(_WRITES_TO)
+        and phase_at(history, each.at_ns or 0) == Phase.HYBRID.name
+        and any(
+            broker.mode == "zookeeper" and broker.away_ns is None for broker in brokers_at(history, each.at_ns or 0)
+        )
         for each in verdict.violations
     )
 
@@ -191,10 +200,14 @@ def _found_without_state(history: History) -> tuple[frozenset[str], frozenset[st
 
 def _without_state(log: str) -> list[str]:
     """The partitions before which a controller's full sync failed, again and again."""
-    retried = log.count(_RETRIED)
-    has_failed_again = retried and retried + len(_FORGOTTEN.findall(log)) >= _AGAIN
-    found = Counter(NO_STATE.findall(log)) if has_failed_again else Counter[str]()
-    return [partition for partition, times in found.items() if times >= _AGAIN]
+    failed, begins = Counter[str](), 0
+    for end in _FAILS.finditer(log):
+        found = set(NO_STATE.findall(log[begins : end.start()].rpartition(_BEGUN)[2]))
+        # A version is forgotten as an attempt is retried: where none was at this partition, it is wrong for another
+        # reason.
+        failed.update(each for each in found if end[0] == _RETRIED or each in failed)
+        begins = end.end()
+    return [partition for partition, times in failed.items() if times >= _AGAIN]
 
 
 def _never_ended(log: str) -> bool:

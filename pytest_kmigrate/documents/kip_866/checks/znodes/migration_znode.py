@@ -134,16 +134,18 @@ def _of_controllers(history: History, *kinds: str) -> list[Recorded[FaultApplied
 def _there_again_ns(history: History, taken_ns: int) -> int | None:
     """When a fault of it was healed last, or left a majority of its servers; None: there was none, or it is away.
 
-    For a controller whose session it ended, or that did not find it by its name, it was away as well.
+    For a controller whose session it ended, or that does not find it by its name, it is away as well.
     """
-    away_from_one = [event.seq for event in _of_controllers(history, "expire-session(", "misname(")]
+    nameless = [event.seq for event in _of_controllers(history, "misname(")]
+    away_from_one = [*nameless, *(event.seq for event in expired_sessions(history))]
     applied = [event for event in history.of(FaultApplied) if event.at_ns < taken_ns]
     touched = [event for event in applied if _servers_of(event) or event.seq in away_from_one]
     healed = [event for event in history.of(FaultHealed) if event.at_ns < taken_ns]
     healed_ns = {event.what.fault_id: event.at_ns for event in healed}
-    away = {each for event in touched if event.what.fault_id not in healed_ns for each in _servers_of(event)}
+    lasting = [event for event in touched if event.what.fault_id not in healed_ns]
+    away = {each for event in lasting for each in _servers_of(event)}
     ensemble = [node for node, role in roles(history).items() if role == "zookeeper"]
-    if away and 2 * len(away) >= len(ensemble):
+    if (away and 2 * len(away) >= len(ensemble)) or any(event.seq in nameless for event in lasting):
         return None
     return max((healed_ns.get(event.what.fault_id, event.at_ns) for event in touched), default=None)
 

@@ -1,5 +1,6 @@
 """kmigrate-35: a controller became the leader while its ZooKeeper session had expired, and never takes over."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,7 +9,7 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.leaderships import leaderships
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.changes import State, admissible_states
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
@@ -34,11 +35,17 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
-_FAILED = ("Encountered ZooKeeper error during event KRaftLeaderEvent", "Unhandled error in KRaftLeaderEvent")
+_FAILED = re.compile(
+    "Encountered ZooKeeper error during event KRaftLeaderEvent|Unhandled error in KRaftLeaderEvent",
+)
 _EXPIRED = "ZooKeeperClient KRaft Migration] Session expired."
 _WENT_ON = "transitioning from INACTIVE to "
 _BEFORE_NS = 10_000_000_000
 """What the former leader did not come to write before it lost the leadership is owed by this one."""
+_SEEN_LATE_NS = 5_000_000_000
+"""A reign is seen so long after it began."""
+_FAILS_WITHIN_NS = 60_000_000_000
+"""Where the event waits for a connection, it fails only as the session is found to have expired."""
 _LONG_NS = 60_000_000_000
 """By then any other leader would have copied a cluster as small as those of the suite."""
 _NOT_COPIED = (Phase.PREPARING.name, Phase.COPYING.name)
@@ -113,27 +120,38 @@ def _never_comes(history: History, verdict: Verdict, reign: _Reign) -> bool:
 
 
 def _reigns(history: History) -> list[_Reign]:
-    """The last reign of each controller whose driver stayed inactive in it.
+    """The last reign of each controller, by all that shows it, if its driver stayed inactive in it.
 
     Before the copy the active controller is one of ZooKeeper: who leads the quorum says so by its metrics alone.
     """
     changes = history.of(ActiveControllerChanged)
     led = ((row[0].node, row[0].at_ns) for row in leaderships(history))
-    last = _last_of(history, led) | _last_of(history, ((str(each.node), each.at_ns) for each in changes))
-    return [
-        each for each in last.values() if _stays_inactive(log_of(history, each.node)) and not _claims(history, each)
-    ]
+    seen = [*_last_of(history, led), *_last_of(history, ((str(each.node), each.at_ns) for each in changes))]
+    last = {each.node: each for each in sorted(seen, key=lambda each: each.from_ns)}
+    return [each for each in last.values() if _stays_inactive(history, each) and not _claims(history, each)]
 
 
-def _last_of(history: History, began: Iterable[tuple[str, int]]) -> dict[str, _Reign]:
+def _last_of(history: History, began: Iterable[tuple[str, int]]) -> Iterable[_Reign]:
     """The last reign of each node; each ends as the next one begins."""
     spans = pairwise([*began, ("", history.end_ns)])
-    return {node: _Reign(node, from_ns, to_ns) for (node, from_ns), (_, to_ns) in spans}
+    return {node: _Reign(node, from_ns, to_ns) for (node, from_ns), (_, to_ns) in spans}.values()
 
 
-def _stays_inactive(log: str) -> bool:
-    at = max(log.rfind(each) for each in _FAILED)
-    return at >= 0 and _EXPIRED in log and _WENT_ON not in log[at:]
+def _stays_inactive(history: History, reign: _Reign) -> bool:
+    """Whether the event of this reign failed, and the driver did not go on; one that failed before says nothing."""
+    log = log_of(history, reign.node)
+    until_ns = min(reign.to_ns, reign.from_ns + _FAILS_WITHIN_NS)
+    failed = [
+        each.start()
+        for each in _FAILED.finditer(log)
+        if was_logged_between(history, _line_at(log, each.start()), reign.from_ns - _SEEN_LATE_NS, until_ns)
+    ]
+    return bool(failed) and _EXPIRED in log and _WENT_ON not in log[failed[-1] :]
+
+
+def _line_at(log: str, at: int) -> str:
+    """The line in which something stands, up to there."""
+    return log[log.rfind("\n", 0, at) + 1 : at]
 
 
 def _claims(history: History, reign: _Reign) -> bool:

@@ -56,11 +56,12 @@ def run(
     more: Iterable[Event] = (),
     read_ms: int = 33_000,
     inherited: int | None = None,
+    first: int = 0,
 ) -> History:
-    """A run at the end of which the controller has these records, and a broker fewer."""
+    """A run at the end of which the controller has these records, in a log from ``first`` on, and a broker fewer."""
     nodes = [each for node in NODES for each in (started(0, node, "3.9.1"), event(EventKind.NODE_READY, 3_000, node))]
     read = [
-        event(EventKind.RAFT_LOG, at_ms, node, batches=[[0, end, 1, 7, None]], announced=announced)
+        event(EventKind.RAFT_LOG, at_ms, node, batches=[[first, end, 1, 7, None]], announced=announced)
         for at_ms, node, end, announced in (
             (read_ms - 1, "broker-0", 19, records[:3]),
             (read_ms, "controller-3000", 90, records),
@@ -124,6 +125,10 @@ def test_where_none_was_asked_nothing_is_proved(records: Sequence[Record]) -> No
     assert check.judge(run(*records)).is_vacuous
 
 
+CONTROLLER = event(EventKind.NODE_STARTED, 0, "controller-3000", role="controller")
+AWAY = (EventKind.NODE_STOPPED, EventKind.NODE_DIED, EventKind.NODE_PAUSED)
+
+
 @pytest.mark.parametrize(
     "spared",
     [
@@ -138,11 +143,19 @@ def test_where_none_was_asked_nothing_is_proved(records: Sequence[Record]) -> No
         {"more": [event(EventKind.NODE_DIED, 26_000, node) for node in NODES]},
         {"more": [started(26_000, node, "3.9.1") for node in NODES]},
         {"more": [event(EventKind.NODE_PAUSED, 26_000, node) for node in NODES]},
+        *({"more": [CONTROLLER, event(kind, 20_100, "controller-3000")]} for kind in AWAY),
+        {"more": [CONTROLLER, event(EventKind.NODE_STOPPED, 19_500, "controller-3000", how="controlled")]},
     ],
     ids=[
         *("not for so long", "their level is unknown", "their level fell meanwhile", "the log was read before"),
         *("before the run", "under a fault", "soon after a fault"),
         *("they were stopped", "they died", "they have only started", "they stand still"),
+        *(
+            "a controller was stopped",
+            "a controller died",
+            "a controller stands still",
+            "a controller was stopped just before",
+        ),
     ],
 )
 def test_what_spares_brokers(spared: dict[str, Any]) -> None:
@@ -154,6 +167,23 @@ def test_a_fault_of_long_before_spares_none() -> None:
     """Violating, although brokers were disturbed before they had ever met the level."""
     healed = event(EventKind.FAULT_HEALED, 9_000, fault_id="pause(broker)")
     assert check.judge(run(*RAISED, more=[*fault(8_000, "pause(broker)"), healed])).count == 2
+
+
+def test_a_controller_that_was_stopped_before_spares_none() -> None:
+    """Violating, although a quorum without it had to take the level on."""
+    stopped = event(EventKind.NODE_STOPPED, 18_500, "controller-3000", how="controlled")
+    assert check.judge(run(*RAISED, more=[CONTROLLER, stopped])).count == 2
+
+
+SNAPSHOT = (level(30, BELOW), registered(30, 0), registered(30, 1))
+RAISED_AGAIN = (*SNAPSHOT, level(40, WITH_DIRECTORIES))
+
+
+def test_a_snapshot_of_a_lower_level_leaves_out_what_brokers_had_registered() -> None:
+    """Vacuous: the level was higher before, and they keep silent; with a later registration of one, it is asked."""
+    assert check.judge(run(*RAISED_AGAIN, first=25)).is_vacuous
+    assert check.judge(run(*SNAPSHOT, registered(35, 0), level(40, WITH_DIRECTORIES), first=25)).count == 1
+    assert check.judge(run(*RAISED_AGAIN)).count == 2  # no snapshot: a log from 0 on
 
 
 def test_which_runs_are_judged() -> None:

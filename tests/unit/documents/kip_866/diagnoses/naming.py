@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_kmigrate.checkers.run.runs import no_unexpected_death
@@ -86,3 +87,11 @@ def seen_at_last(images: Mapping[str, MetadataImage], *events: Event, **more: An
     """A run of these events, after which its sides were looked at once, under these labels."""
     taken = [snapshot(60_000, label, 0) for label in images]
     return history(events=[*events, *taken], images=images, **more)
+
+
+BEGAN_AT = "2026-11-30T08:00:00+00:00"
+
+
+def timed(run: History) -> History:
+    """A run that says when it began, so that times in logs can be compared."""
+    return replace(run, header=replace(run.header, started_at=BEGAN_AT))

@@ -61,6 +61,7 @@ NOT_TOLD = Verdict(
     ),
     count=1,
 )
+AT_IT = BEGUN + NO_STATE
 STATE, CONFIG = "the state of orders-5 in ZooKeeper", "the znode /config/brokers/0"
 
 
@@ -239,6 +240,12 @@ def test_an_offset_that_no_write_raises_is_of_a_sync_that_never_ends(
         (NO_STATE + RETRIED + (NO_STATE + FORGOTTEN) * 2, ("kmigrate-2",)),
         ((NO_STATE + FORGOTTEN) * 9, ()),
         (NO_STATE + RETRIED + (NO_STATE + UNKNOWN) * 2, ()),
+        (BEGUN + RETRIED + AT_IT + RETRIED + (AT_IT + FORGOTTEN) * 2, ("kmigrate-2",)),
+        ((AT_IT + RETRIED) * 2 + AT_IT + FORGOTTEN, ("kmigrate-2",)),
+        (BEGUN + RETRIED + (AT_IT + FORGOTTEN) * 3, ()),
+        ((AT_IT + FORGOTTEN) * 2 + AT_IT + RETRIED, ()),
+        (NO_STATE + BEGUN + RETRIED + (AT_IT + FORGOTTEN) * 3, ()),
+        (AT_IT.replace("orders-5", "orders-6") + RETRIED + (AT_IT + FORGOTTEN) * 3, ()),
     ],
     ids=[
         "for good",
@@ -250,6 +257,12 @@ def test_an_offset_that_no_write_raises_is_of_a_sync_that_never_ends(
         "its first attempt had written",
         "another controller had written",
         "it fails later",
+        "retried for another reason, then at it",
+        "retried twice",
+        "retried for another reason",
+        "its version was wrong before",
+        "found by another attempt",
+        "retried at another partition",
     ],
 )
 def test_brokers_hear_of_nothing_before_a_full_sync_has_ended(log: str, bugs: tuple[str, ...]) -> None:
@@ -259,23 +272,32 @@ def test_brokers_hear_of_nothing_before_a_full_sync_has_ended(log: str, bugs: tu
     assert named(run, replace(NOT_TOLD, kind=Kind.SAFETY)) == ()
 
 
+WRITES = "writes to orders-0 are acknowledged again"
+OF_ZOOKEEPER = started("broker-1", mode="zookeeper")
+
+
 @pytest.mark.parametrize(
-    ("phase_then", "active", "expected", "bugs"),
+    ("phase_then", "active", "expected", "brokers", "bugs"),
     [
-        ("HYBRID", "controller-3001", "writes to orders-0 are acknowledged again", ("kmigrate-2",)),
-        ("ALL_KRAFT", "controller-3001", "writes to orders-0 are acknowledged again", ()),
-        ("HYBRID", "controller-3002", "writes to orders-0 are acknowledged again", ()),
-        ("HYBRID", "controller-3001", "the controllers record that a leader shuts down", ()),
-        ("HYBRID", "controller-3001", "broker-0 comes up in KRaft mode beside the others", ()),
+        ("HYBRID", "controller-3001", WRITES, OF_ZOOKEEPER, ("kmigrate-2",)),
+        ("ALL_KRAFT", "controller-3001", WRITES, OF_ZOOKEEPER, ()),
+        ("HYBRID", "controller-3002", WRITES, OF_ZOOKEEPER, ()),
+        ("HYBRID", "controller-3001", "the controllers record that a leader shuts down", OF_ZOOKEEPER, ()),
+        ("HYBRID", "controller-3001", "broker-0 comes up in KRaft mode beside the others", OF_ZOOKEEPER, ()),
+        ("HYBRID", "controller-3001", WRITES, started("broker-1", mode="kraft"), ()),
+        ("HYBRID", "controller-3001", WRITES, [*OF_ZOOKEEPER, event(EventKind.NODE_STOPPED, 6_000, "broker-1")], ()),
     ],
-    ids=["in HYBRID", "no broker needs ZooKeeper", "another controller", "no record", "not up"],
+    ids=[
+        *("in HYBRID", "no broker needs ZooKeeper", "another controller", "no record", "not up"),
+        *("all in KRaft mode", "none in ZooKeeper mode runs"),
+    ],
 )
 def test_without_a_full_sync_no_broker_in_zookeeper_mode_hears_who_leads_after_a_stop(
-    phase_then: str, active: str, expected: str, bugs: tuple[str, ...]
+    phase_then: str, active: str, expected: str, brokers: list[Event], bugs: tuple[str, ...]
 ) -> None:
     """Only writes wait for that: controllers record a stop, and let brokers in, all the same."""
     elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active)
-    run = compared(BEGAN_AGAIN, image("zookeeper", state=False), phase(4_000, phase_then), elected)
+    run = compared(BEGAN_AGAIN, image("zookeeper", state=False), phase(4_000, phase_then), elected, *brokers)
     stopped = Violation(f"{expected} as soon as broker-0 is stopped", "none was for 20 s", at_ns=9_000_000_000)
     assert named(run, replace(NOT_TOLD, check="brokers_are_rolled_one_by_one", violations=(stopped,))) == bugs
 

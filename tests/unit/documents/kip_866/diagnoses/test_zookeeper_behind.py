@@ -7,11 +7,10 @@ import pytest
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import MS, change, event, fault, history, phase, snapshot
 from tests.unit.checkers.images import FULL
-from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started, timed
 
 EXPIRED_WRITE = (
     "INFO [KRaftMigrationDriver id=3000] Encountered ZooKeeper error during event MetadataChangeEvent{provenance="
@@ -173,7 +172,6 @@ def test_what_a_deprovisioned_quorum_owed_is_kmigrate_5(
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
 
 
-BEGAN_AT = "2026-11-30T08:00:00+00:00"
 THROWN = (
     "2026-11-30 08:00:00,011 ERROR Encountered zk migration fault: "
     "Unhandled error in MetadataChangeEvent{provenance=MetadataProvenance()}\n"
@@ -195,11 +193,6 @@ THROWN_BEFORE, THROWN_LATE, THROWN_MUCH_LATER = (
 )
 OF_A_USER = change(10, "set-quota", "user=a", wanted={"producer_byte_rate": None, "consumer_byte_rate": None})
 UNSET = change(11, "alter-config", "broker:1", wanted={"a": None})
-
-
-def timed(run: History) -> History:
-    """A run that says when it began, so that times in logs can be compared."""
-    return replace(run, header=replace(run.header, started_at=BEGAN_AT))
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,16 @@ from tests.unit.documents.kip_866.diagnoses.naming import (
     named_of_steps,
     seen_at_last,
     started,
+    timed,
     unmet,
 )
 
 ENDED = "INFO [ZooKeeperClient KRaft Migration] Session expired. (kafka.zookeeper.ZooKeeperClient)\n"
 DRIVER = "INFO [KRaftMigrationDriver id=3001] "
-FAILED = f"{DRIVER}Encountered ZooKeeper error during event KRaftLeaderEvent. Will retry. (KRaftMigrationDriver)\n"
+AT_IT = "2026-11-30 08:00:20,500 "
+FAILED = (
+    f"{AT_IT}{DRIVER}Encountered ZooKeeper error during event KRaftLeaderEvent. Will retry. (KRaftMigrationDriver)\n"
+)
 WENT_ON = f"{DRIVER}3001 transitioning from INACTIVE to WAIT_FOR_CONTROLLER_QUORUM state (KRaftMigrationDriver)\n"
 STUCK = ENDED + FAILED
 ELECTED_MS = 20_000
@@ -70,7 +74,15 @@ def a_run(
 ) -> History:
     """A run at whose end ZooKeeper is looked at beside the log."""
     images = {"log": log_image, "zookeeper": zookeeper}
-    return seen_at_last(images, *started(*CONTROLLERS), *events, logs={"controller-3001": log}, **more)
+    return timed(seen_at_last(images, *started(*CONTROLLERS), *events, logs={"controller-3001": log}, **more))
+
+
+def failed_at(time: str) -> str:
+    """A log in which the event fails at that time, after the session ended."""
+    return STUCK.replace("08:00:20,500", time)
+
+
+ONCE_BEFORE = [active(5_000, "controller-3001"), active(10_000, "controller-3002"), ELECTIONS[1]]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +97,12 @@ def a_run(
         ([*ELECTIONS, NOT_ITS], STUCK, [], ()),
         ([*ELECTIONS, NO_ONE], STUCK, [], ()),
         ([*ELECTIONS, HOLDER, NOT_ITS], STUCK, [], ()),
+        ([*ONCE_BEFORE, HOLDER], failed_at("08:00:06,000"), [], ()),
+        ([*ONCE_BEFORE, HOLDER], failed_at("08:00:06,000") + STUCK, [], BUG),
+        ([*ELECTIONS, HOLDER], failed_at("08:00:16,000"), [], BUG),
+        ([*ELECTIONS, HOLDER], failed_at("08:00:49,000"), [], BUG),
+        ([*ELECTIONS, HOLDER], failed_at("08:01:21,000"), [], ()),
+        ([*ELECTIONS, HOLDER], STUCK.replace(AT_IT, ""), [], ()),
     ],
     ids=[
         "it never claims",
@@ -96,6 +114,12 @@ def a_run(
         "another one was to claim",
         "no one is in charge",
         "another expectation is unmet as well",
+        "it failed in a former reign",
+        "it failed in both reigns",
+        "the reign was seen late",
+        "it waited for a connection",
+        "much later",
+        "at no time",
     ],
 )
 def test_a_claim_that_never_comes_is_named(
@@ -218,6 +242,16 @@ def test_before_the_copy_who_leads_the_quorum_says_so_by_its_metrics(
     assert named_of_steps(run) == (BUG if is_named else ())
 
 
+def test_of_what_shows_a_reign_the_last_counts() -> None:
+    """Its metrics alone show that it leads again, as its event has failed in the reign before only."""
+    elections = [active(5_000, "controller-3001"), active(10_000, "controller-3002")]
+    lost = sample(10_000, "controller-3001", ActiveControllerCount=0)
+    samples = [leads(5_000), lost, leads(10_000, "controller-3002"), leads(20_000)]
+    run = a_run([*elections, HOLDER], failed_at("08:00:06,000"), samples=samples)
+    assert named_of_expectations(run) == ()
+    assert named_of_expectations(replace(run, logs={"controller-3001": STUCK})) == BUG
+
+
 def test_of_3_4_it_is_not_named() -> None:
     """Its event reads nothing of ZooKeeper."""
     assert named_of_expectations(a_run([*ELECTIONS, HOLDER], kafka="3.4.1")) == ()
@@ -240,6 +274,7 @@ def test_brokers_in_zookeeper_mode_are_sent_nothing_by_it(later: list[Event], lo
         znodes=[znode(10_000, "/controller", IN_CHARGE)],
         logs={"controller-3001": log},
     )
+    run = timed(run)
     assert named(run, brokers_are_told_of_changes.judge(run)) == (BUG if is_named else ())
 
 
