@@ -75,7 +75,14 @@ def _batches_in(segment: bytes) -> Iterator[Batch]:
 
 
 def _leader_in(records: bytes) -> int | None:
-    """The leader that the first of a batch of control records makes known; None where it is of another type."""
+    """The leader that the first of a batch of control records makes known; None where it is of another type or torn."""
+    try:
+        return _leader_read_from(records)
+    except (IndexError, struct.error):
+        return None
+
+
+def _leader_read_from(records: bytes) -> int | None:
     at = _after_number(records, 0) + 1  # the record's length and attributes
     at = _after_number(records, _after_number(records, at))  # its time and offset
     key = _after_number(records, at)

@@ -1,7 +1,8 @@
 """Registrations of brokers and levels of features in a batch of the metadata log, read without Kafka.
 
 Kafka's own tool decodes everything and takes seconds, so it is not run at the end of every run. These few records have
-a layout that 3.3 to 4.3 share; one of a later version is left out, and so is one that is not as expected.
+a layout that 3.3 to 4.3 share; one of a later version is left out, and so is one that is not as expected. A batch is
+read up to where it is cut, or is none: a node that was killed may leave such a one.
 """
 
 import base64
@@ -13,6 +14,7 @@ from typing import Any
 from pytest_kmigrate.model.image import FEATURE_LEVEL, REGISTER_BROKER, UNREGISTER_BROKER
 
 _FRAME = 1
+_UNREADABLE = (IndexError, struct.error, ValueError)
 _LOG_DIRS = 0
 """The tag of the log directories of a registration."""
 _WITH_STATE, _WITH_FLAG, _WITH_DIRECTORIES = 1, 2, 3
@@ -79,14 +81,22 @@ def announced_in(records: bytes, first: int) -> Iterator[Mapping[str, Any]]:
     """Such records among those of a batch of data whose first offset is ``first``: {offset, type, version, data}."""
     batch = _Reader(records)
     while batch.at < len(records):
-        record = _Reader(batch.taken(batch.signed()))
-        record.at += 1  # its attributes
-        record.signed()  # its time
-        offset = first + record.signed()
-        record.taken(max(record.signed(), 0))  # its key
-        length = record.signed()
-        if length > 0 and (found := _announced(_Reader(record.taken(length)))):
-            yield {"offset": offset, **found}
+        try:
+            more, value = _next(batch)
+        except _UNREADABLE:
+            return
+        if found := _announced(_Reader(value)):
+            yield {"offset": first + more, **found}
+
+
+def _next(batch: _Reader) -> tuple[int, bytes]:
+    """The next record: the difference to the batch's first offset, and its value."""
+    record = _Reader(batch.taken(batch.signed()))
+    record.at += 1  # its attributes
+    record.signed()  # its time
+    more = record.signed()
+    record.taken(max(record.signed(), 0))  # its key
+    return more, record.taken(max(record.signed(), 0))
 
 
 def _announced(value: _Reader) -> dict[str, Any]:
@@ -97,7 +107,7 @@ def _announced(value: _Reader) -> dict[str, Any]:
         if frame != _FRAME or version > newest:
             return {}
         return {"type": kind, "version": version, "data": read(value, version)}
-    except (IndexError, struct.error, UnicodeDecodeError):
+    except _UNREADABLE:
         return {}
 
 

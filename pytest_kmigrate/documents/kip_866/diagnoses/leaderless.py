@@ -4,8 +4,9 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import lists_in
@@ -85,13 +86,13 @@ class _Loss:
     unfenced: frozenset[str] = frozenset()
     """Brokers that the controller had unfenced since the batch before: they were to be sent all there is."""
     after: int = -1
-    """The position in ``/migration`` before it."""
+    """The offset up to which other batches go, by ``/migration`` or as they failed, too; -1: not known."""
     upto: int | None = None
     """The offset of its last record; None: not logged."""
 
     def has(self, offset: int) -> bool:
         """Whether a record of the metadata log is of this batch."""
-        return self.upto is not None and self.after < offset <= self.upto
+        return self.upto is not None and 0 <= self.after < offset <= self.upto
 
     def holds(self, at_ns: int) -> bool:
         """Whether brokers were still without the batch then."""
@@ -248,17 +249,15 @@ def _leads_unaware(history: History, partition: str, loss: _Loss, at_ns: int) ->
 
 
 def _elected_in(history: History, partition: str, loss: _Loss) -> list[object]:
-    """The leaders that a partition got by the records of a lost batch, each in a later epoch than the one before."""
+    """The leader that a partition has by the records of a lost batch, in a later epoch than before it; or none."""
     log, place = last_log(history), ("partitions", partition)
-    if log is None or not _has_a_stateless(history, log, loss):
+    offsets = [each for each in offsets_of(log, place) if loss.has(each)]
+    if log is None or not offsets or not _has_a_stateless(history, log, loss):
         return []
-    found = list[object]()
-    for offset in filter(loss.has, offsets_of(log, place)):
-        before, after = (log_at(log, each).partitions.get(partition, {}) for each in (offset - 1, offset))
-        former, epoch = before.get("leader_epoch"), after.get("leader_epoch")
-        if isinstance(former, int) and isinstance(epoch, int) and epoch > former:
-            found.append(after["leader"])
-    return found
+    before, after = (log_at(log, each).partitions.get(partition, {}) for each in (loss.after, offsets[-1]))
+    former, epoch = before.get("leader_epoch"), after.get("leader_epoch")
+    is_later = isinstance(former, int) and isinstance(epoch, int) and epoch > former
+    return [after["leader"]] if is_later else []
 
 
 def _is_led_by_the_dead(history: History, event: Recorded[ExpectationEnded]) -> bool:
@@ -381,11 +380,22 @@ def _losses(history: History) -> list[_Loss]:
             passed_over = [each for each in failed if each.lies_between(batch.position, position)]
             if passed_over and batch.refused and _leaderless(history, batch.refused[-1].at_ns):
                 last = batch.refused[-1]
-                unfenced = frozenset[str]().union(*(each.unfenced for each in passed_over if each.offset is not None))
-                upto = max((each.offset for each in passed_over if each.offset is not None), default=None)
-                ended_ns = _ended_ns(history, kraft, last)
-                found.append(_Loss(last.at_ns, batch.first, last.zxid, ended_ns, unfenced, batch.position, upto))
+                all_of_them = _Loss(last.at_ns, batch.first, last.zxid, _ended_ns(history, kraft, last))
+                found += list(_one_by_one(all_of_them, batch.position, passed_over)) or [all_of_them]
     return found
+
+
+def _one_by_one(all_of_them: _Loss, position: int, failed: Iterable[_Failed]) -> Iterator[_Loss]:
+    """Each batch that failed since a position: only that with a partition without a state is lost by it.
+
+    Without a position none is known to begin where another ended: that one may be of an earlier time in charge.
+    """
+    unfenced = defaultdict[int, frozenset[str]](frozenset)
+    for each in failed:
+        if each.offset is not None:
+            unfenced[each.offset] |= each.unfenced
+    for after, upto in pairwise([position, *sorted(unfenced)]):
+        yield replace(all_of_them, unfenced=unfenced[upto], after=after if position >= 0 else -1, upto=upto)
 
 
 def _ended_ns(history: History, kraft: Sequence[Claimed], last: Transaction) -> int:

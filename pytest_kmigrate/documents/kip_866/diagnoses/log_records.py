@@ -7,6 +7,7 @@ a controller may write to ZooKeeper long after a change was acknowledged.
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
+from pytest_kmigrate.checkers.controllers.lives import life_starts_ns
 from pytest_kmigrate.checkers.metadata.differences import PARTITION_FIELDS, both_entries, family_differences
 from pytest_kmigrate.documents.kip_866.checks.settled import LOG
 from pytest_kmigrate.model.events.evidence import ImagesSettled
@@ -19,7 +20,12 @@ _NOTHING: Mapping[Place, Sequence[int]] = {}
 
 
 def last_log(history: History) -> MetadataImage | None:
-    """The image of the metadata log that goes furthest; None if no records were kept."""
+    """The image of the metadata log that goes furthest; None if no records were kept.
+
+    Nor is there one where a run has several logs, one after the other: their offsets are not comparable.
+    """
+    if life_starts_ns(history):
+        return None
     logs = [each for each in history.images.values() if each.source == LOG and each.read_from]
     return max(logs, key=lambda each: each.of_log.get("last_offset", -1), default=None)
 

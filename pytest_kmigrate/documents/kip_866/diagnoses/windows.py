@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
-from pytest_kmigrate.checkers.controllers.lives import life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.metadata.changes import State, admissible_states, began_ns, has_failed
 from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
@@ -57,19 +56,33 @@ def unwritten(history: History) -> list[Window]:
 def _never_reached_ns(history: History) -> list[int]:
     """When changes were acknowledged whose records lie behind every position that ``/migration`` ever had.
 
-    A record is that of the change of its place that was acknowledged last. What is older than the take-over was copied.
+    What is older than the take-over was copied.
     """
     log, claim = last_log(history), next(kraft_claims(history), None)
     seen = [*map(offset_in, held_by_migration(history)), *map(position_set, history.transactions)]
     positions = [each for each in seen if each is not None]
-    if log is None or claim is None or not positions or life_starts_ns(history):
+    if log is None or claim is None or not positions:
         return []
-    last = dict[tuple[str, str], Recorded[MetadataChanged]]()
-    for state in admissible_states(history.of(MetadataChanged)):
-        place = (state.family, state.slot[1])
-        last[place] = max(last.get(place, state.last), state.last, key=lambda each: each.at_ns)
+    last = _with_the_last_record(history)
     behind = [event for place, event in last.items() if (offsets_of(log, place) or [-1])[-1] > max(positions)]
     return [changed_ns(each) for each in behind if began_ns(each) > claim.at_ns]
+
+
+def _with_the_last_record(history: History) -> dict[tuple[str, str], Recorded[MetadataChanged]]:
+    """By place of an image, the change that was acknowledged last, if the last record there can be of no other one.
+
+    It may be that of one without an answer, whenever it was asked for, or of one that was under way at the same time.
+    """
+    states = dict[tuple[str, str], list[State]]()
+    for state in admissible_states(history.of(MetadataChanged)):
+        states.setdefault((state.family, state.slot[1]), []).append(state)
+    found = dict[tuple[str, str], Recorded[MetadataChanged]]()
+    for place, own in states.items():
+        events = sorted((event for each in own for _, event in each.acknowledged), key=lambda each: each.at_ns)
+        is_sure = all(each is events[-1] or each.at_ns <= began_ns(events[-1]) for each in events)
+        if events and is_sure and not any(each.indefinite for each in own):
+            found[place] = events[-1]
+    return found
 
 
 def _raises(history: History) -> list[ZnodeChange]:

@@ -82,3 +82,21 @@ def test_a_broker_is_taken_away() -> None:
 def test_what_cannot_be_read_is_left_out(value: bytes) -> None:
     """The records around it are read."""
     assert [each["offset"] for each in announced_in(batch(LEVEL, value, LEVEL), 0)] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("records", "offsets"),
+    [
+        (bytes(64), []),
+        (batch(LEVEL) + bytes(64), [40]),
+        (batch(LEVEL, REGISTERED)[:-30], [40]),
+        (batch(LEVEL, LEVEL)[:-1], [40]),
+        (batch(LEVEL, LEVEL) + b"\x80", [40, 41]),
+        (b"\xff" * 40, []),
+        (b"\x03" + batch(LEVEL), []),
+    ],
+    ids=["zeros", "zeros behind", "cut", "cut by one", "a length that is cut", "foreign", "a negative length"],
+)
+def test_a_batch_that_is_torn_is_read_up_to_there(records: bytes, offsets: list[int]) -> None:
+    """A node that was killed may leave it, and a run is recorded all the same."""
+    assert [each["offset"] for each in announced_in(records, 40)] == offsets

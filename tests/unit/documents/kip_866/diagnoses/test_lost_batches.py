@@ -20,11 +20,13 @@ from tests.unit.documents.kip_866.diagnoses.test_leaderless import (
     AT,
     BUG,
     DUAL_WRITE,
+    KRAFT,
     LOGGED,
     MADE_UP,
     STARTED_AT,
     UNNUMBERED,
     failed,
+    position,
 )
 
 Record = dict[str, Any]
@@ -197,3 +199,56 @@ def test_a_leader_in_zookeeper_mode_that_does_not_know_it_takes_no_writes_after_
     assert named(in_kraft, verdict) == ()
     followed = run_with([*COPIED, *LOST[:1], moved(106, "orders", 0), *LOST[2:]], logged=NOT_WRITTEN)
     assert named(followed, verdict) == BUG
+
+
+ONE_BY_ONE = [*COPIED, allowed(103), record(104, "NO_OP"), *LOST[:2], record(112, "NO_OP")]
+"""The ACL is of another batch than the change of the partition without a state."""
+SAME_BATCH = [*COPIED, allowed(103), moved(104, "late"), moved(106, "orders"), record(112, "NO_OP")]
+
+
+@pytest.mark.parametrize(
+    ("records", "said", "bugs"),
+    [
+        (ONE_BY_ONE, failed(104) + failed(), ()),
+        (ONE_BY_ONE, failed() + failed(104), ()),
+        (ONE_BY_ONE, failed(), BUG),
+        (SAME_BATCH, failed(104) + failed(), ()),
+        (SAME_BATCH[:-2], failed(104) + failed(), BUG),
+        ([*SAME_BATCH[:2], *SAME_BATCH[2:4], allowed(103), moved(104, "late")], failed(104) + failed(), BUG),
+    ],
+)
+def test_each_batch_that_failed_has_a_partition_without_a_state(
+    records: list[Record], said: str, bugs: tuple[str, ...]
+) -> None:
+    """Of several that failed between two positions, what a batch without one had is not lost by it."""
+    run = run_with(records, said=said)
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
+
+
+REFUSED_AGAIN = Transaction(46_000 * MS, 41, KRAFT + 1, is_multi=True, error=-101)
+AFTER_IT = Transaction(46_100 * MS, 42, KRAFT + 1, (position(136),))
+WITH_POSITION = Transaction(45_500 * MS, 40, KRAFT + 1, (position(120),))
+
+
+@pytest.mark.parametrize(
+    ("own", "bugs"), [((REFUSED_AGAIN, AFTER_IT), ()), ((WITH_POSITION, REFUSED_AGAIN, AFTER_IT), BUG)]
+)
+def test_a_batch_that_is_not_known_to_begin_anywhere_has_no_record(
+    own: tuple[Transaction, ...], bugs: tuple[str, ...]
+) -> None:
+    """A controller is refused before it puts any position into ``/migration``: what is far earlier is not of it."""
+    logged = [*LOGGED[:6], replace(AGAIN, zxid=39), *own]
+    said = failed(135)
+    acl = 132 if bugs else 103
+    records = sorted([*COPIED, moved(131, "late"), allowed(acl), record(135, "NO_OP")], key=lambda each: each["offset"])
+    run = run_with(records, logged=logged, said=said)
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
+
+
+def test_a_run_with_several_logs_has_no_record_that_counts() -> None:
+    """Offsets begin anew after a revert: those of the log that goes furthest may be of another life."""
+    expected = "writes to orders-0 are acknowledged again as soon as broker-1 is stopped"
+    verdict = late("brokers_are_rolled_one_by_one", expected, "none was for 23.4 s")
+    wiped = Event(len(run_with().events), 20_000 * MS, EventKind.NODE_WIPED, "controller-3000", {})
+    assert named(run_with(logged=NOT_WRITTEN), verdict) == BUG
+    assert named(run_with((*COPIED, *LOST), None, NOT_WRITTEN, "", wiped), verdict) == ()

@@ -126,3 +126,32 @@ def test_a_change_whose_record_no_position_came_up_to_is_not_written(
     nodes = [event(EventKind.NODE_STARTED, 0, "controller-3000", role="controller")]
     windows = unwritten(history(events=[*nodes, *events], znodes=znodes, images={"log": image}))
     assert any(each.from_ns <= EARLY.at_ns <= each.to_ns for each in windows) is is_unwritten
+
+
+SECOND = change(4_000, "alter-config", "broker:1", wanted={"a": "2"}, outcome="indefinite")
+LONG = change(4_000, "alter-config", "broker:1", wanted={"b": "2"}, began_ns=2_500 * MS)
+SHORT = change(4_000, "alter-config", "broker:1", wanted={"b": "2"}, began_ns=3_500 * MS)
+
+
+@pytest.mark.parametrize(
+    ("events", "at_ms", "is_unwritten"),
+    [
+        ([EARLY, SECOND], 3_000, False),
+        ([replace(SECOND, at_ns=2_000 * MS), EARLY], 3_000, False),
+        ([EARLY, replace(SECOND, data={**SECOND.data, "wanted": {"b": "2"}})], 3_000, False),
+        ([EARLY, replace(SECOND, data={**SECOND.data, "subject": "broker:2"})], 3_000, True),
+        ([EARLY, replace(SECOND, data={**SECOND.data, "outcome": "failed"})], 3_000, True),
+        ([EARLY, LONG], 4_000, False),
+        ([EARLY, SHORT], 4_000, True),
+    ],
+    ids=["later", "earlier", "another value", "another place", "refused", "at the same time", "one after the other"],
+)
+def test_a_last_record_that_may_be_of_another_change_says_nothing(
+    events: list[Event], at_ms: int, *, is_unwritten: bool
+) -> None:
+    """One without an answer may have the record behind the positions, while that of the acknowledged one is written."""
+    records = [{**RECORD, "offset": offset, "data": CONFIG} for offset in (9_000, 10_001)]
+    image = replace(image_from_records(records), read_from=records)
+    znodes = [TAKEN, written(10_000)]
+    windows = unwritten(history(events=events, znodes=znodes, images={"log": image}))
+    assert any(each.from_ns <= at_ms * MS <= each.to_ns for each in windows) is is_unwritten
