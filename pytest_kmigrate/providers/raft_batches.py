@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_kmigrate.model.history import Batch
 from pytest_kmigrate.providers.metadata_log import PARTITION, snapshots_in
-from pytest_kmigrate.providers.raft_records import announced_in
+from pytest_kmigrate.providers.raft_records import UNREADABLE, Reader, announced_in, next_record
 
 _HEADER = struct.Struct(">qiibIhi")
 """First offset, length, leader's epoch, magic, checksum, attributes, difference to the last offset."""
@@ -77,24 +77,8 @@ def _batches_in(segment: bytes) -> Iterator[Batch]:
 def _leader_in(records: bytes) -> int | None:
     """The leader that the first of a batch of control records makes known; None where it is of another type or torn."""
     try:
-        return _leader_read_from(records)
-    except (IndexError, struct.error):
+        _, key, value = next_record(Reader(records))
+        _, kind = _CONTROL_KEY.unpack_from(key)
+        return int(_LEADER_CHANGE_BEGINS.unpack_from(value)[1]) if kind == _LEADER_CHANGE else None
+    except UNREADABLE:
         return None
-
-
-def _leader_read_from(records: bytes) -> int | None:
-    at = _after_number(records, 0) + 1  # the record's length and attributes
-    at = _after_number(records, _after_number(records, at))  # its time and offset
-    key = _after_number(records, at)
-    _, kind = _CONTROL_KEY.unpack_from(records, key)
-    if kind != _LEADER_CHANGE:
-        return None
-    value = _after_number(records, key + _CONTROL_KEY.size)
-    return int(_LEADER_CHANGE_BEGINS.unpack_from(records, value)[1])
-
-
-def _after_number(content: bytes, at: int) -> int:
-    """Where the content goes on behind a number of variable length."""
-    while content[at] & 0x80:
-        at += 1
-    return at + 1

@@ -14,7 +14,8 @@ from typing import Any
 from pytest_kmigrate.model.image import FEATURE_LEVEL, REGISTER_BROKER, UNREGISTER_BROKER
 
 _FRAME = 1
-_UNREADABLE = (IndexError, struct.error, ValueError)
+UNREADABLE = (IndexError, struct.error, ValueError)
+"""What reading raises where a batch is cut, or is none."""
 _LOG_DIRS = 0
 """The tag of the log directories of a registration."""
 _WITH_STATE, _WITH_FLAG, _WITH_DIRECTORIES = 1, 2, 3
@@ -22,7 +23,7 @@ _WITH_STATE, _WITH_FLAG, _WITH_DIRECTORIES = 1, 2, 3
 
 
 @dataclass
-class _Reader:
+class Reader:
     """Reads one value after the other."""
 
     content: bytes
@@ -79,27 +80,27 @@ class _Reader:
 
 def announced_in(records: bytes, first: int) -> Iterator[Mapping[str, Any]]:
     """Such records among those of a batch of data whose first offset is ``first``: {offset, type, version, data}."""
-    batch = _Reader(records)
+    batch = Reader(records)
     while batch.at < len(records):
         try:
-            more, value = _next(batch)
-        except _UNREADABLE:
+            more, _, value = next_record(batch)
+        except UNREADABLE:
             return
-        if found := _announced(_Reader(value)):
+        if found := _announced(Reader(value)):
             yield {"offset": first + more, **found}
 
 
-def _next(batch: _Reader) -> tuple[int, bytes]:
-    """The next record: the difference to the batch's first offset, and its value."""
-    record = _Reader(batch.taken(batch.signed()))
+def next_record(batch: Reader) -> tuple[int, bytes, bytes]:
+    """The next record: the difference to the batch's first offset, its key, and its value."""
+    record = Reader(batch.taken(batch.signed()))
     record.at += 1  # its attributes
     record.signed()  # its time
     more = record.signed()
-    record.taken(max(record.signed(), 0))  # its key
-    return more, record.taken(max(record.signed(), 0))
+    key = record.taken(max(record.signed(), 0))
+    return more, key, record.taken(max(record.signed(), 0))
 
 
-def _announced(value: _Reader) -> dict[str, Any]:
+def _announced(value: Reader) -> dict[str, Any]:
     """The record, if it is one of these; otherwise nothing."""
     try:
         frame, key, version = value.number(), value.number(), value.number()
@@ -107,11 +108,11 @@ def _announced(value: _Reader) -> dict[str, Any]:
         if frame != _FRAME or version > newest:
             return {}
         return {"type": kind, "version": version, "data": read(value, version)}
-    except _UNREADABLE:
+    except UNREADABLE:
         return {}
 
 
-def _registration(value: _Reader, version: int) -> dict[str, Any]:
+def _registration(value: Reader, version: int) -> dict[str, Any]:
     data = {"brokerId": value.fixed("i")}
     data |= {"isMigratingZkBroker": value.fixed("?")} if version >= _WITH_FLAG else {}
     data |= {"incarnationId": value.uuid(), "brokerEpoch": value.fixed("q")}
@@ -126,19 +127,19 @@ def _registration(value: _Reader, version: int) -> dict[str, Any]:
 
 def _uuids(content: bytes | None) -> list[str]:
     """Those of a tagged list; none of one that is left out."""
-    of = _Reader(content or b"\x01")
+    of = Reader(content or b"\x01")
     return [of.uuid() for _ in range(of.number() - 1)]
 
 
-def _unregistration(value: _Reader, _: int) -> dict[str, Any]:
+def _unregistration(value: Reader, _: int) -> dict[str, Any]:
     return {"brokerId": value.fixed("i"), "brokerEpoch": value.fixed("q")}
 
 
-def _level(value: _Reader, _: int) -> dict[str, Any]:
+def _level(value: Reader, _: int) -> dict[str, Any]:
     return {"name": value.text(), "featureLevel": value.fixed("h")}
 
 
-_Kind = tuple[str, int, Callable[[_Reader, int], dict[str, Any]]]
+_Kind = tuple[str, int, Callable[[Reader, int], dict[str, Any]]]
 _NONE: _Kind = ("", -1, _level)
 _KINDS: Mapping[int, _Kind] = {
     0: (REGISTER_BROKER, 3, _registration),

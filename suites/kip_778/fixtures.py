@@ -162,10 +162,11 @@ def registrations_asked_for(kmigrate_run: "Run") -> Callable[[], int]:
 @pytest.fixture
 def recorded_levels(log_of: Callable[[str], list[Mapping[str, Any]]]) -> Callable[[str], list[int]]:
     """``recorded_levels("group.version")``: the levels that the log of controller 3000 gives to a feature, in turn."""
-    from pytest_kmigrate.documents.kip_778.levels import LEVEL_RECORD, of_type
+    from pytest_kmigrate.documents.kip_778.levels import of_type
+    from pytest_kmigrate.model.image import FEATURE_LEVEL
 
     def levels(feature: str) -> list[int]:
-        records = of_type(log_of("controller-3000"), LEVEL_RECORD, name=feature)
+        records = of_type(log_of("controller-3000"), FEATURE_LEVEL, name=feature)
         return [int(each["data"]["featureLevel"]) for each in records]
 
     return levels

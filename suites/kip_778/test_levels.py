@@ -5,7 +5,6 @@ import pytest
 from pytest_kmigrate.documents.kip_778.levels import (
     FIRST_LEVEL_WITH_DIRECTORIES,
     FIRST_SCRAM_LEVEL,
-    LEVEL_RECORD,
     METADATA_VERSION,
     gated,
     highest_fetch,
@@ -17,6 +16,7 @@ from pytest_kmigrate.documents.kip_778.levels import (
     without_snapshot_before,
     written_too_early,
 )
+from pytest_kmigrate.model.image import FEATURE_LEVEL
 from pytest_kmigrate.wire.features import SAFE_DOWNGRADE
 
 NODES = ("controller-3000", "broker-0", "broker-1")
@@ -97,7 +97,7 @@ class TestLevels:
         levels = {node: level_changes(records) for node, records in logs.items()}
         all_in_turn = {node: list(range(7, top_level() + 1)) for node in NODES}
         claim("the levels that each log records", levels, all_in_turn, "K778-UPG-record-written")
-        shapes = {(each["version"], *sorted(each["data"])) for each in of_type(of_broker, LEVEL_RECORD)}
+        shapes = {(each["version"], *sorted(each["data"])) for each in of_type(of_broker, FEATURE_LEVEL)}
         claim(
             "the version and fields of records of levels",
             *(shapes, {(0, "featureLevel", "name")}, "K778-REC-featurelevel-schema"),
@@ -163,7 +163,7 @@ class TestLevels:
             "families of metadata that changed with it",
             *(changed, [], "K778-DWN-lossless-allowed", "K778-DWN-lossless-no-rewrite"),
         )
-        claim("what was written for it", written, {LEVEL_RECORD}, "K778-DWN-lossless-no-rewrite")
+        claim("what was written for it", written, {FEATURE_LEVEL}, "K778-DWN-lossless-no-rewrite")
         expect(
             "whether controller 3000 wrote a snapshot at the change",
             *(lambda: set(snapshots_of("controller-3000")) > had["controller-3000"], True),

@@ -3,7 +3,8 @@
 import pytest
 
 from pytest_kmigrate.documents.kip_778 import java_api
-from pytest_kmigrate.documents.kip_778.levels import LEVEL_RECORD, METADATA_VERSION, described_level, level_changes
+from pytest_kmigrate.documents.kip_778.levels import METADATA_VERSION, described_level, level_changes
+from pytest_kmigrate.model.image import FEATURE_LEVEL
 from pytest_kmigrate.wire.features import SAFE_DOWNGRADE, UNSAFE_DOWNGRADE, UPGRADE
 
 NODES = ("controller-3000", "broker-0", "broker-1")
@@ -65,7 +66,7 @@ class TestRequests:
         records = log_of("controller-3000")
         claim(
             "the levels that the log records, and the type of its first record of data",
-            *((level_changes(records), records[0]["type"]), ([7], LEVEL_RECORD), "K778-INI-bootstrap-record"),
+            *((level_changes(records), records[0]["type"]), ([7], FEATURE_LEVEL), "K778-INI-bootstrap-record"),
         )
         verify()
 

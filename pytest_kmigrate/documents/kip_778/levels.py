@@ -8,7 +8,6 @@ from typing import Any
 from pytest_kmigrate.model.image import FEATURE_LEVEL, REGISTER_BROKER
 
 METADATA_VERSION = "metadata.version"
-LEVEL_RECORD = FEATURE_LEVEL
 FIRST_SCRAM_LEVEL = 11
 FIRST_LEVEL_WITH_DIRECTORIES = 17
 """Of 3.7-IV2: from it on a registration of a broker holds its log directories."""
@@ -70,7 +69,7 @@ def without_snapshot_before(records: Iterable[Mapping[str, Any]], snapshots: Ite
 
 def is_level(record: Mapping[str, Any]) -> bool:
     """Whether a record sets the level of ``metadata.version``."""
-    return bool(record["type"] == LEVEL_RECORD and record["data"]["name"] == METADATA_VERSION)
+    return bool(record["type"] == FEATURE_LEVEL and record["data"]["name"] == METADATA_VERSION)
 
 
 def _needed(record: Mapping[str, Any]) -> int:

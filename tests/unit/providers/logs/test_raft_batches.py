@@ -55,6 +55,16 @@ def test_a_batch_that_is_not_whole_is_left_out(tmp_path: Path, partition: Path) 
     assert batches_of(tmp_path / "elsewhere") == []
 
 
+@pytest.mark.parametrize("torn", [b"\x00", b"\xff", b"\x7f"], ids=["zeros", "no end of a number", "too long"])
+def test_a_torn_control_batch_makes_no_leader_known(tmp_path: Path, partition: Path, torn: bytes) -> None:
+    """And ends no reading: what lies behind it is read."""
+    whole = control_batch(0, 3, 2, 3001)
+    (partition / "00000000000000000000.log").write_bytes(
+        whole[:61] + torn * (len(whole) - 61) + batch_of([b"a"], offset=1)
+    )
+    assert [(each.last, each.leader) for each in batches_of(tmp_path)] == [(0, None), (1, None)]
+
+
 def test_a_batch_has_the_levels_that_it_sets(tmp_path: Path, partition: Path) -> None:
     """A batch is the same as another one by its checksum, and a run folder has these records beside it."""
     (partition / "00000000000000000000.log").write_bytes(batch_of([b"a", LEVEL], offset=0))

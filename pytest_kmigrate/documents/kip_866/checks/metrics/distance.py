@@ -12,14 +12,13 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
     MIGRATION,
-    faults_between,
     has_place,
+    healed_since_ns,
     offset_in,
     writer_in,
 )
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.events.faults import FaultHealed
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
@@ -109,12 +108,8 @@ def _judge(
 
 def _begins_after_ns(history: History, copied: ZnodeChange) -> int | None:
     """How long after the copy dual write has begun: as soon as no fault keeps from ZooKeeper what was copied."""
-    faults = faults_between(history, writer_in(copied), copied.at_ns, copied.at_ns + _BEGINS_NS)
-    healed_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
-    over_ns = [healed_ns.get(each.what.fault_id) for each in faults]
-    if None in over_ns:
-        return None
-    return max([copied.at_ns, *(each for each in over_ns if each is not None)]) - copied.at_ns + _BEGINS_NS
+    since_ns = healed_since_ns(history, writer_in(copied), copied.at_ns, copied.at_ns + _BEGINS_NS)
+    return None if since_ns is None else since_ns - copied.at_ns + _BEGINS_NS
 
 
 def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:

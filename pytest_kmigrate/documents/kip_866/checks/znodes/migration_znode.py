@@ -124,6 +124,15 @@ def faults_between(history: History, controller: str, from_ns: int, to_ns: int) 
     return [each for each in applied if controller in targets_of(each) or _servers_of(each)]
 
 
+def healed_since_ns(history: History, controller: str, from_ns: int, to_ns: int) -> int | None:
+    """Since when none is in force any more of the faults between two instants; None: one lasts until the end."""
+    healed_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
+    faults = [each.what.fault_id for each in faults_between(history, controller, from_ns, to_ns)]
+    return (
+        None if any(each not in healed_ns for each in faults) else max([from_ns, *(healed_ns[each] for each in faults)])
+    )
+
+
 def _of_controllers(history: History, *kinds: str) -> list[Recorded[FaultApplied]]:
     """The faults of some kinds that hit a KRaft controller."""
     of_kinds = {each.what.fault_id for each in history.of(FaultBegan) if each.what.fault.startswith(kinds)}

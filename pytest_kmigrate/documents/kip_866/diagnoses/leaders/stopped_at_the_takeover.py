@@ -6,14 +6,13 @@ from pytest_kmigrate.checkers.controllers.claims import Claim, kraft_claims
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS, brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
-    faults_between,
+    healed_since_ns,
     held_by_migration,
     offset_in,
     writer_in,
 )
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.events.faults import FaultHealed
 from pytest_kmigrate.model.events.nodes import NodeStopped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -57,10 +56,9 @@ def _informed_by_ns(history: History, claim: Claim) -> int:
     above that of the copy, brokers were sent all, whatever fault goes on.
     """
     writer, by_ns = f"controller-{claim.controller}", claim.at_ns + _INFORMED_NS
-    healed_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
-    faults = faults_between(history, writer, claim.at_ns, by_ns)
-    late_ns = [healed_ns.get(each.what.fault_id, history.end_ns) + _INFORMED_NS for each in faults]
+    since_ns = healed_since_ns(history, writer, claim.at_ns, by_ns)
+    late_ns = (history.end_ns if since_ns is None else since_ns) + _INFORMED_NS
     places = [each for each in held_by_migration(history) if each.at_ns > claim.at_ns and writer_in(each) == writer]
     offsets = [(each.at_ns, offset) for each in places if (offset := offset_in(each) or -1) >= 0]
     raised_ns = [at_ns + _INFORMED_NS for at_ns, offset in offsets if offset > offsets[0][1]]
-    return max(by_ns, min([max([by_ns, *late_ns]), *raised_ns[:1]]))
+    return max(by_ns, min([late_ns, *raised_ns[:1]]))
