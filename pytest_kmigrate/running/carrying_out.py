@@ -41,6 +41,8 @@ from pytest_kmigrate.waiting import until
 _BEGUN_WITHIN_S = 60
 """So long a happening may take to begin once the walk has come to its state; then it is left out."""
 _SETTLED_WITHIN_S = 60
+_WRITES_PER_S = 100
+"""What a schedule's clients write at most: a night costs processors, and each of its records costs three brokers."""
 _LABEL = "after"
 _ALL_THE_TIME = (LOG, BROKERS)
 """The sides of the metadata where no document moves them; a cluster without a quorum has the second alone."""
@@ -67,7 +69,8 @@ def carry_out(schedule: Schedule, run: Run) -> Sequence[Check]:
     INCONCLUSIVE. Clients have joined before anything happens, and are served when all of it is over: a schedule of
     seconds would show nothing of readers otherwise.
     """
-    clients = run.traffic.usual()
+    usual = run.traffic.usual()
+    clients = replace(usual, per_s=min(usual.per_s, _WRITES_PER_S))
     run.traffic.start(clients)
     once = clients.partitions * len(clients.topics)
     run.traffic.await_committed(once)

@@ -68,6 +68,17 @@ def test_a_happening_is_over_before_the_walk_goes_on(stage: Stage, run: Any) -> 
     assert len(stage.of(EventKind.FAULT_HEALED)) == len(stage.of(EventKind.FAULT_WITNESSED)) == 2
 
 
+@pytest.mark.parametrize(("usual", "written"), [(500, 100), (20, 20)])
+def test_a_night_writes_less_than_a_test_and_never_more_than_a_cluster_allows(
+    run: Any, usual: float, written: float
+) -> None:
+    run.traffic.usual = lambda: ClientWorkload(per_s=usual)
+    given: list[ClientWorkload] = []
+    run.traffic.start = given.append
+    carry_out(_schedule(Happening(1, Pause(node("broker-1")), Begin("HYBRID"), AT_ONCE)), run)
+    assert [each.per_s for each in given] == [written]
+
+
 def test_clients_are_served_before_anything_happens_and_when_it_is_over(stage: Stage, run: Any) -> None:
     """Each of three partitions has an offset first, and some a second and a third one in the end."""
     carry_out(_schedule(Happening(1, Pause(node("broker-1")), Begin("HYBRID"), AT_ONCE)), run)
