@@ -72,6 +72,7 @@ def test_a_happening_is_over_before_the_walk_goes_on(stage: Stage, run: Any) -> 
 def test_a_night_writes_less_than_a_test_and_never_more_than_a_cluster_allows(
     run: Any, usual: float, written: float
 ) -> None:
+    """A cluster of somebody else may allow less than a schedule would write."""
     run.traffic.usual = lambda: ClientWorkload(per_s=usual)
     given: list[ClientWorkload] = []
     run.traffic.start = given.append
