@@ -5,7 +5,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pyspark.sql.types import ArrayType
 
 from pytest_kmigrate.analysis import schemas
-from pytest_kmigrate.analysis.facts import NONE, is_safety_violation
+from pytest_kmigrate.analysis.facts import NONE, UNJUDGED, is_safety_violation
 from pytest_kmigrate.analysis.intervals import interval_95
 from pytest_kmigrate.analysis.percentiles import ascending, percentile
 from pytest_kmigrate.analysis.schemas.chaos import HAPPENING_JSON, NIGHT_JSON, SCHEDULE_JSON
@@ -197,16 +197,17 @@ def chaos_pairs(of_happenings: DataFrame, of_schedules: DataFrame, attempts: Dat
 def chaos_nights(of_schedules: DataFrame, attempts: DataFrame) -> DataFrame:
     """One row per night: which of its lines were carried out, and by how many of its machines.
 
-    A line counts once its run has an outcome of a run that went to its end.
+    A line counts once a run of it went to its end and was judged. One that Ctrl-C cut has an end, too, and no verdict.
     """
-    known = attempts.select("folder", "profile", "duration_ms")
+    is_judged = F.col("duration_ms").isNotNull() & ~F.col("check").eqNullSafe(UNJUDGED)
+    known = attempts.select("folder", "profile", "duration_ms", is_judged.alias("_is_judged"))
     counted = (
         of_schedules.where("night is not null and shrinks is null and lines between 1 and 100000")
         .join(known, "folder")
         .groupBy("night", "profile")
         .agg(
             F.max("lines").alias("lines"),
-            F.array_distinct(F.collect_list(F.when(F.col("duration_ms").isNotNull(), F.col("line")))).alias("_there"),
+            F.array_distinct(F.collect_list(F.when(F.col("_is_judged"), F.col("line")))).alias("_there"),
             F.max("shards").alias("shards"),
             F.countDistinct("shard").alias("shards_seen"),
             (F.sum("duration_ms") / 1000).alias("seconds"),

@@ -14,6 +14,9 @@ EVERY_RUN = "(every run)"
 NONE = "none"
 """Shown where a condition is empty: no fault was injected, a run claims no requirement."""
 
+UNJUDGED = "anything judged"
+"""Stands for the checks of a run that has no verdict, as it was cut before it was judged."""
+
 CONDITION = ("profile", "provider", "kafka", "topology")
 BESIDE = " + "
 """Stands between several faults, phases or roles of one run."""
@@ -59,7 +62,7 @@ def verdicts(runs: DataFrame, staged: DataFrame, unreadable: DataFrame) -> DataF
     damaged = unreadable.join(runs.select("folder"), "folder", "left_semi").select("folder").distinct()
     added = (
         _inconclusive(interrupted, "run finished", Kind.HARNESS, "interrupted: the run has no manifest.json")
-        .unionByName(_inconclusive(silent, "anything judged", Kind.VACUOUS, "the run has no verdict"))
+        .unionByName(_inconclusive(silent, UNJUDGED, Kind.VACUOUS, "the run has no verdict"))
         .unionByName(
             _inconclusive(damaged, "verdicts readable", Kind.HARNESS, "verdicts.jsonl is set aside, or lines of it")
         )

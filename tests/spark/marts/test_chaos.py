@@ -150,26 +150,28 @@ def test_pairs_are_what_really_overlapped(spark: SparkSession) -> None:
 
 
 def test_a_night_that_misses_lines_is_not_called_whole(spark: SparkSession) -> None:
-    """A line whose run went to no end is missing; a second run of a line counts once."""
+    """A line whose run went to no end, or that Ctrl-C cut, is missing; a second run of a line counts once."""
     drawn = _schedules(
         spark,
         *(
-            _header(f"r{n}", [KILL], digest="d", line=line, lines=4, shard=1, shards=2)
+            _header(f"r{n}", [KILL], digest="d", line=line, lines=5, shard=1, shards=2)
             for n, line in enumerate((1, 1, 3))
         ),
-        _header("r9", [KILL], digest="d", line=4, lines=4, shard=2, shards=2),
+        _header("r8", [KILL], digest="d", line=5, lines=5, shard=2, shards=2),
+        _header("r9", [KILL], digest="d", line=4, lines=5, shard=2, shards=2),
         _header("w1", [KILL], digest="e", line=1, lines=1, shard=1, shards=1),
-        _header("x1", [KILL], digest="d", line=2, lines=4, shard=1, shards=1, shrinks="r0", signature="s"),
+        _header("x1", [KILL], digest="d", line=2, lines=5, shard=1, shards=1, shrinks="r0", signature="s"),
     )
-    names = ("r0", "r1", "r2", "r9", "w1", "x1")
+    names = ("r0", "r1", "r2", "r8", "r9", "w1", "x1")
     attempts = _attempts(spark, **dict.fromkeys(names, ("CONFORMS", ())))
     attempts = attempts.selectExpr(
-        *[each for each in attempts.columns if each != "duration_ms"],
+        *[each for each in attempts.columns if each not in {"duration_ms", "check"}],
         "if(folder = 'r9', null, duration_ms) as duration_ms",
+        f"if(folder = 'r8', '{facts.UNJUDGED}', check) as check",
     )
     rows = {each["night"]: each for each in chaos.chaos_nights(drawn, attempts).collect()}
     found = rows["d"]
-    assert (found["lines"], found["carried_out"], found["missing"], found["is_whole"]) == (4, 2, ["2", "4"], False)
+    assert (found["lines"], found["carried_out"], found["missing"], found["is_whole"]) == (5, 2, ["2", "4", "5"], False)
     assert (found["shards"], found["shards_seen"]) == (2, 2)
     assert rows["e"]["is_whole"]
 
