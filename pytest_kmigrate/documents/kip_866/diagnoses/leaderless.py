@@ -1,16 +1,9 @@
 """kmigrate-36: partitions without a leader at the take-over get no state in ZooKeeper; changes with theirs are lost."""
 
 import re
-import sys
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 
-from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import lists_in
-from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of, was_logged_between
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
@@ -19,13 +12,6 @@ from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPE
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS, brokers_are_rolled_one_by_one
-from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
-    Claimed,
-    claims,
-    kraft_sessions,
-    position_set,
-    sets_place,
-)
 from pytest_kmigrate.documents.kip_866.diagnoses.log_records import (
     is_equal_at,
     lacks_only_the_last,
@@ -34,91 +20,27 @@ from pytest_kmigrate.documents.kip_866.diagnoses.log_records import (
     log_beside,
     offsets_of,
 )
+from pytest_kmigrate.documents.kip_866.diagnoses.lost_batches import Loss, is_lost, leaderless, losses, states_written
 from pytest_kmigrate.documents.kip_866.diagnoses.stale_migration_znode import hears_nothing
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import is_of_a_sync, since_the_takeover
-from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED, NO_STATE, TO_DUAL_WRITE
 from pytest_kmigrate.documents.kip_866.expectations import LED_BY_THE_DEAD
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.nodes import NodeStarted
-from pytest_kmigrate.model.history import History, Transaction, Write
+from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation
 
-_NO_NODE = -101
 _SOON_NS = 20_000_000_000
 """A broker that dies is fenced by then, with which its partitions get other leaders."""
-_TOPIC = re.compile(r"/brokers/topics/([^/]+)")
-_STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state")
-_FAILED = re.compile(
-    rf"(?m)^(\S+ \S+),\d+ .*{CHANGE_FAILED}(?:\{{provenance=MetadataProvenance\(lastContainedOffset=(\d+),)?"
-)
-"""A change that was not written; since 3.7 with the offset of its last record."""
-_SENT = re.compile(f"Made the following ZK writes when handling KRaft|KRAFT_CONTROLLER_TO_BROKER_COMM {TO_DUAL_WRITE}")
-"""Before it brokers were sent a batch, or all there is."""
-_UNFENCED = re.compile(r"(?m)^(\S+ \S+),\d+ .*The request from broker (\d+) to unfence has been granted")
-_AT_ONCE_S = 10
-"""So soon a controller comes to the batch that unfences a broker."""
 _SAME = re.compile(r"both brokers report the same topic (\S+)")
 _REPORTS = re.compile(r"(?:^|; )broker-\d+ in (ZooKeeper|KRaft) mode reports ")
 _REPORTED = re.compile(r"(?:^|[; ])(\d+) replicas=\S* isr=\S* leader=\S+ leader_epoch=(\d+)")
-_DUAL_WRITE = re.compile(f"(?m)^.* {TO_DUAL_WRITE}")
-_COMES_NS = 300_000_000_000
-"""So long after its claim a controller may come to dual write. Short of 15 minutes, as no log says its time zone."""
 _WRITABLE = re.compile(r"some write to (\S+) is acknowledged ")
 _WRITABLE_AGAIN = re.compile(r"writes to (\S+) are acknowledged again " + AS_SOON_AS.format(r"\S+"))
 _MADE_UP_EPOCH = 0
 """Of the leader that a partition without a state has by the copy."""
-
-
-@dataclass(frozen=True)
-class _Loss:
-    """A batch of changes that a controller could not write, of which it wrote a part, and sent nothing to brokers."""
-
-    at_ns: int
-    first: int
-    """The first transaction that may be the batch's; the last is the one that ZooKeeper refused."""
-    last: int
-    until_ns: int
-    """When another controller, or this one again, took over and came to dual write: it sends brokers all there is."""
-    unfenced: frozenset[str] = frozenset()
-    """Brokers that the controller had unfenced since the batch before: they were to be sent all there is."""
-    after: int = -1
-    """The offset up to which other batches go, by ``/migration`` or as they failed, too; -1: not known."""
-    upto: int | None = None
-    """The offset of its last record; None: not logged."""
-
-    def has(self, offset: int) -> bool:
-        """Whether a record of the metadata log is of this batch."""
-        return self.upto is not None and 0 <= self.after < offset <= self.upto
-
-    def holds(self, at_ns: int) -> bool:
-        """Whether brokers were still without the batch then."""
-        return self.at_ns <= at_ns < self.until_ns
-
-
-@dataclass(frozen=True)
-class _Failed:
-    """A batch that a controller could not write, by its log."""
-
-    offset: int | None
-    """Of its last record; None: not logged."""
-    unfenced: frozenset[str]
-
-    def lies_between(self, before: int, after: int) -> bool:
-        """Whether it lies between two positions, or may, where no offset is logged."""
-        return self.offset is None or before < self.offset < after
-
-
-@dataclass
-class _Batch:
-    """What a controller wrote since it had last put another position into ``/migration``."""
-
-    position: int
-    first: int
-    refused: list[Transaction] = field(default_factory=list)
 
 
 @diagnosis("kmigrate-36", windows=since_the_takeover)
@@ -152,7 +74,7 @@ def _lacks_states_alone(history: History, wrong: Wrong, verdict: Verdict) -> boo
     if taken is None or any(wrong.lost.values()):
         return False
     held = history.images[behind[0]].partitions
-    stateless = {key for key in _leaderless(history, taken.at_ns) if key in held and held[key].get("isr") is None}
+    stateless = {key for key in leaderless(history, taken.at_ns) if key in held and held[key].get("isr") is None}
     is_all = all(family == "partitions" and key in stateless for family, key in wrong.places)
     return bool(wrong.places) and is_all
 
@@ -168,7 +90,7 @@ def _lacks_lost_batches(history: History, wrong: Wrong, verdict: Verdict) -> boo
     if behind is None or taken is None or log is None:
         return False
     stale, others = history.images[behind], [history.images[each] for each in labels if each != behind]
-    lost = [each for each in _losses(history) if each.holds(taken.at_ns) and _has_a_stateless(history, log, each)]
+    lost = [each for each in losses(history) if each.holds(taken.at_ns) and _has_a_stateless(history, log, each)]
     return bool(places) and all(
         lacks_only_the_last(log, stale, place, lambda offset: any(each.has(offset) for each in lost))
         and all(is_equal_at(log, each, place) for each in others)
@@ -176,9 +98,9 @@ def _lacks_lost_batches(history: History, wrong: Wrong, verdict: Verdict) -> boo
     )
 
 
-def _has_a_stateless(history: History, log: MetadataImage, loss: _Loss) -> bool:
+def _has_a_stateless(history: History, log: MetadataImage, loss: Loss) -> bool:
     """Whether a lost batch has a change of a partition that the copy made up a leader for."""
-    keys = _leaderless(history, loss.at_ns)
+    keys = leaderless(history, loss.at_ns)
     return any(loss.has(offset) for key in keys for offset in offsets_of(log, ("partitions", key)))
 
 
@@ -187,7 +109,7 @@ def _is_unknown(history: History, violation: Violation) -> bool:
     topic, at_ns = _SAME.match(violation.expected), violation.at_ns
     if topic is None or at_ns is None or OF_ZOOKEEPER_MODE not in violation.observed:
         return False
-    lost = [each for each in _losses(history) if each.holds(at_ns)]
+    lost = [each for each in losses(history) if each.holds(at_ns)]
     if any(hears_nothing(violation.observed, _still_ignorant(history, each, at_ns)) for each in lost if each.unfenced):
         return True
     both = _epochs(violation.observed)
@@ -216,7 +138,7 @@ def _is_later(epoch: int, reported: int, sent: int | None) -> bool:
     return sent is not None and reported <= sent < epoch
 
 
-def _still_ignorant(history: History, loss: _Loss, at_ns: int) -> Sequence[str]:
+def _still_ignorant(history: History, loss: Loss, at_ns: int) -> Sequence[str]:
     """Those that were unfenced in vain, and not started since: no name at all, if none is left."""
     since = {str(each.node) for each in history.of(NodeStarted) if loss.at_ns < each.at_ns <= at_ns}
     return sorted(loss.unfenced - since) or ["none"]
@@ -228,18 +150,18 @@ def _is_unwritable(history: History, violation: Violation) -> bool:
     if at_ns is None:
         return False
     if stopped := _WRITABLE_AGAIN.match(violation.expected):
-        lost = [each for each in _losses(history) if each.holds(at_ns)]
+        lost = [each for each in losses(history) if each.holds(at_ns)]
         return any(
             _was_kept_from_brokers(history, stopped[1], each, at_ns)
             and _leads_unaware(history, stopped[1], each, at_ns)
             for each in lost
         )
     partition = _WRITABLE.match(violation.expected)
-    near = [each for each in _losses(history) if at_ns <= each.at_ns <= at_ns + _SOON_NS or each.holds(at_ns)]
+    near = [each for each in losses(history) if at_ns <= each.at_ns <= at_ns + _SOON_NS or each.holds(at_ns)]
     return partition is not None and any(_was_kept_from_brokers(history, partition[1], each, at_ns) for each in near)
 
 
-def _leads_unaware(history: History, partition: str, loss: _Loss, at_ns: int) -> bool:
+def _leads_unaware(history: History, partition: str, loss: Loss, at_ns: int) -> bool:
     """Whether a lost batch made a broker in ZooKeeper mode the leader: one in KRaft mode reads the log itself."""
     return any(
         each.name == f"broker-{leader}" and each.mode == "zookeeper"
@@ -248,7 +170,7 @@ def _leads_unaware(history: History, partition: str, loss: _Loss, at_ns: int) ->
     )
 
 
-def _elected_in(history: History, partition: str, loss: _Loss) -> list[object]:
+def _elected_in(history: History, partition: str, loss: Loss) -> list[object]:
     """The leader that a partition has by the records of a lost batch, in a later epoch than before it; or none."""
     log, place = last_log(history), ("partitions", partition)
     offsets = [each for each in offsets_of(log, place) if loss.has(each)]
@@ -265,32 +187,27 @@ def _is_led_by_the_dead(history: History, event: Recorded[ExpectationEnded]) -> 
     places, both = LED_BY_THE_DEAD.places_in(event.what), lists_in(event)
     if places is None or both is None or both[0]:
         return False
-    lost = [each for each in _losses(history) if each.holds(event.at_ns)]
+    lost = [each for each in losses(history) if each.holds(event.at_ns)]
     return bool(both[1]) and all(
         any(_was_kept_from_brokers(history, f"{places['topic']}-{number}", each, event.at_ns) for each in lost)
         for number in both[1]
     )
 
 
-def _was_kept_from_brokers(history: History, partition: str, loss: _Loss, at_ns: int) -> bool:
+def _was_kept_from_brokers(history: History, partition: str, loss: Loss, at_ns: int) -> bool:
     """Whether a lost batch had changed a partition, and brokers were sent no later state of it until then."""
-    own = _states(history).get(partition, ())
+    own = states_written(history).get(partition, ())
     since = [each for each, _ in own if each.zxid > loss.last and each.at_ns <= at_ns]
-    return _was_changed_in(history, partition, loss) and all(_is_lost(history, each) for each in since)
+    return _was_changed_in(history, partition, loss) and all(is_lost(history, each) for each in since)
 
 
-def _is_lost(history: History, written: Transaction) -> bool:
-    """Whether a transaction is of a batch that brokers were not sent."""
-    return any(loss.first <= written.zxid <= loss.last for loss in _losses(history))
-
-
-def _was_changed_in(history: History, partition: str, loss: _Loss) -> bool:
+def _was_changed_in(history: History, partition: str, loss: Loss) -> bool:
     """Whether a partition got another leader in a batch that brokers were not sent.
 
     The controller had written the state before it was refused, or the next one to take over finds it to be written; or
     the log has it among the records of the batch.
     """
-    own = _states(history).get(partition, ())
+    own = states_written(history).get(partition, ())
     before = [epoch for each, epoch in own if each.zxid < loss.first]
     in_it = [epoch for each, epoch in own if loss.first <= each.zxid <= loss.last]
     after = next((pair for pair in own if pair[0].zxid > loss.last), None)
@@ -304,142 +221,8 @@ def _sent(history: History, partition: str, at_ns: int) -> int | None:
 
     Of a partition without a state that is the one that the copy made up: each later change of it is lost.
     """
-    if partition in _leaderless(history, at_ns):
+    if partition in leaderless(history, at_ns):
         return _MADE_UP_EPOCH
-    own = _states(history).get(partition, ())
-    sent = [epoch for each, epoch in own if each.at_ns <= at_ns and not _is_lost(history, each)]
+    own = states_written(history).get(partition, ())
+    sent = [epoch for each, epoch in own if each.at_ns <= at_ns and not is_lost(history, each)]
     return sent[-1] if sent else None
-
-
-def _leaderless(history: History, at_ns: int) -> frozenset[str]:
-    """Partitions for which the copy made up a leader, without a state in this run, whose topic is there still."""
-    return frozenset(key for key, deleted_ns in _made_up(history).items() if at_ns < deleted_ns)
-
-
-@kept
-def _made_up(history: History) -> dict[str, int]:
-    """Partitions that topics had when they were copied, as ``orders-0``, and when their topic was deleted.
-
-    Such as ever have a state are none, nor such as no controller's log names: it had found no state of them.
-    """
-    copied = _copied(history)
-    if copied is None:
-        return {}
-    has, deleted_ns = dict[str, frozenset[str]](), defaultdict[str, int](lambda: sys.maxsize)
-    for each in history.transactions:
-        for write in each.changes:
-            if each.zxid < copied.zxid:
-                has |= _partitions_after(write)
-            elif write.operation == "delete" and (match := _TOPIC.fullmatch(write.path)):
-                deleted_ns.setdefault(match[1], each.at_ns)
-    listed = {f"{topic}-{number}": deleted_ns[topic] for topic, numbers in has.items() for number in numbers}
-    logged = {key for _, log in logs_of(history, "controller") for key in NO_STATE.findall(log)}
-    return {key: until_ns for key, until_ns in listed.items() if key in logged and key not in _states(history)}
-
-
-def _copied(history: History) -> Transaction | None:
-    """The first position that is put into ``/migration``, if a ZooKeeper controller was in charge in this run before.
-
-    A broker may make a topic when KRaft has claimed already: it is copied, and has no leader either.
-    """
-    was_zookeeper = any(not each.is_kraft for each in claims(history)[:1])
-    return next(filter(sets_place, history.transactions), None) if was_zookeeper else None
-
-
-def _partitions_after(write: Write) -> dict[str, frozenset[str]]:
-    """What a write leaves of the partitions of a topic; nothing for one that is not about a topic's own znode."""
-    match = _TOPIC.fullmatch(write.path)
-    return {match[1]: frozenset(map(str, held_in(write).get("partitions", ())))} if match else {}
-
-
-@kept
-def _states(history: History) -> dict[str, list[tuple[Transaction, int]]]:
-    """By partition, each state that was written, with the epoch of the leader in it."""
-    found = dict[str, list[tuple[Transaction, int]]]()
-    for each in history.transactions:
-        for write in each.changes:
-            match = _STATE.fullmatch(write.path)
-            epoch = held_in(write).get("leader_epoch") if match else None
-            if match and isinstance(epoch, int):
-                found.setdefault(f"{match[1]}-{match[2]}", []).append((each, epoch))
-    return found
-
-
-@kept
-def _losses(history: History) -> list[_Loss]:
-    """The batches that controllers could not write while there were partitions without a state."""
-    kraft = [each for each in claims(history) if each.is_kraft]
-    found = list[_Loss]()
-    for session in kraft_sessions(history):
-        claim = next((each for each in kraft if each.transaction.session == session), None)
-        if claim is None or not _made_up(history):
-            continue
-        failed = list(_failed(log_of(history, f"controller-{claim.controller}")))
-        own = [each for each in history.transactions if each.session == session and each.zxid > claim.transaction.zxid]
-        for batch, position in _batches(own):
-            passed_over = [each for each in failed if each.lies_between(batch.position, position)]
-            if passed_over and batch.refused and _leaderless(history, batch.refused[-1].at_ns):
-                last = batch.refused[-1]
-                all_of_them = _Loss(last.at_ns, batch.first, last.zxid, _ended_ns(history, kraft, last))
-                found += list(_one_by_one(all_of_them, batch.position, passed_over)) or [all_of_them]
-    return found
-
-
-def _one_by_one(all_of_them: _Loss, position: int, failed: Iterable[_Failed]) -> Iterator[_Loss]:
-    """Each batch that failed since a position: only that with a partition without a state is lost by it.
-
-    Without a position none is known to begin where another ended: that one may be of an earlier time in charge.
-    """
-    unfenced = defaultdict[int, frozenset[str]](frozenset)
-    for each in failed:
-        if each.offset is not None:
-            unfenced[each.offset] |= each.unfenced
-    for after, upto in pairwise([position, *sorted(unfenced)]):
-        yield replace(all_of_them, unfenced=unfenced[upto], after=after if position >= 0 else -1, upto=upto)
-
-
-def _ended_ns(history: History, kraft: Sequence[Claimed], last: Transaction) -> int:
-    """When the next controller took over that came to dual write after a batch: that of another may have failed."""
-    later = [each for each in kraft if each.transaction.zxid > last.zxid]
-    ends = [each.transaction.at_ns for each in later[1:]] + [sys.maxsize]
-    came = (
-        each.transaction.at_ns
-        for each, end_ns in zip(later, ends, strict=False)
-        if _came_to_dual_write(history, each, end_ns)
-    )
-    return next(came, sys.maxsize)
-
-
-def _came_to_dual_write(history: History, claim: Claimed, until_ns: int) -> bool:
-    """Whether a controller came to dual write by its log, or may have, where no log or no time was recorded."""
-    log, begun_ns = log_of(history, f"controller-{claim.controller}"), claim.transaction.at_ns
-    end_ns = min(until_ns, begun_ns + _COMES_NS)
-    came = any(was_logged_between(history, each, begun_ns, end_ns) for each in _DUAL_WRITE.findall(log))
-    return came or not log or not history.header.started_at
-
-
-def _batches(own: Iterable[Transaction]) -> Iterator[tuple[_Batch, int]]:
-    """What a controller wrote between one position in ``/migration`` and the next, with that one."""
-    batch = _Batch(-1, 0)
-    for each in own:
-        position = position_set(each)
-        if each.is_multi and each.error == _NO_NODE:
-            batch.refused.append(each)
-        if position is not None and position != batch.position:
-            yield batch, position
-            batch = _Batch(position, each.zxid + 1)
-    yield batch, sys.maxsize
-
-
-def _failed(log: str) -> Iterator[_Failed]:
-    """The batches that a controller could not write, by its log, each with the brokers it had unfenced just before."""
-    begin = 0
-    for each in _FAILED.finditer(log):
-        since_sent = _SENT.split(log[begin : each.start()])[-1]
-        soon = [number for at, number in _UNFENCED.findall(since_sent) if _seconds(at, each[1]) <= _AT_ONCE_S]
-        yield _Failed(int(each[2]) if each[2] else None, frozenset(f"broker-{number}" for number in soon))
-        begin = each.end()
-
-
-def _seconds(since: str, until: str) -> float:
-    return (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
