@@ -1,6 +1,6 @@
 """Moments: where an instant of a run lies relative to its faults and phases."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.checkers.evidence.expected_ends import is_while_an_end_is_expected
 from pytest_kmigrate.checkers.evidence.wording import span
@@ -62,9 +62,14 @@ def meanwhile(history: History, from_ns: int, to_ns: int, besides: str | None = 
 
 def faults_begun_of(history: History, from_ns: int, to_ns: int) -> list[Recorded[FaultBegan]]:
     """How the faults began that were in force at any time between two instants."""
-    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
+    healed = healed_ns(history)
     began = [event for event in history.of(FaultBegan) if event.at_ns <= to_ns]
     return [event for event in began if healed.get(event.what.fault_id, to_ns) >= from_ns]
+
+
+def healed_ns(history: History) -> Mapping[str, int]:
+    """When each fault was healed, by its id; one that lasts to the end is not among them."""
+    return {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
 
 
 def failed_steps(history: History) -> tuple[list[Recorded[StepEnded]], list[Recorded[StepEnded]]]:

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from pytest_kmigrate.checkers.evidence.moments import targets_of
+from pytest_kmigrate.checkers.evidence.moments import healed_ns, targets_of
 from pytest_kmigrate.model.event import Recorded
-from pytest_kmigrate.model.events.faults import DISK, FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.faults import DISK, FaultApplied, FaultBegan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
 
@@ -61,7 +61,7 @@ def _in_force(
     from_its_beginning: bool = False,
 ) -> Times:
     begun = {event.what.fault_id: event for event in history.of(FaultBegan)}
-    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
+    healed = healed_ns(history)
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for applied in history.of(FaultApplied):
         fault = applied.what.fault_id

@@ -20,9 +20,9 @@ from pytest_kmigrate.checkers.controllers.controllers import (
     one_active_controller_per_epoch,
 )
 from pytest_kmigrate.checkers.controllers.lives import life_starts_ns, roles
-from pytest_kmigrate.checkers.evidence.moments import targets_of
+from pytest_kmigrate.checkers.evidence.moments import healed_ns, targets_of
 from pytest_kmigrate.model.checks import AnyChecker, Checker, speaking
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind
 
@@ -57,11 +57,11 @@ def _is_without_zookeeper(history: History) -> bool:
     """Whether records were sent while a fault took every ZooKeeper server away."""
     ensemble = {node for node, role in roles(history).items() if role == "zookeeper"}
     began = history.operations.of(OperationKind.PRODUCE).began_ns
-    healed_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
+    healed = healed_ns(history)
     return any(
         bool(ensemble)
         and ensemble == targets_of(each)
-        and bool(((began > each.at_ns) & (began < healed_ns.get(each.what.fault_id, history.end_ns))).any())
+        and bool(((began > each.at_ns) & (began < healed.get(each.what.fault_id, history.end_ns))).any())
         for each in history.of(FaultApplied)
     )
 

@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from pytest_kmigrate.checkers.evidence.moments import healed_ns
 from pytest_kmigrate.faults.effect import effect_name
 from pytest_kmigrate.faults.resources import Clock
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
 from pytest_kmigrate.model.history import History
 
 _READ_WITHIN_NS = 5_000_000_000
@@ -14,7 +15,7 @@ _READ_WITHIN_NS = 5_000_000_000
 
 def set_clocks(history: History) -> Mapping[str, Sequence[tuple[int, int]]]:
     """By node when its clock was another one, in nanoseconds from the begin of the run."""
-    healed = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
+    healed = healed_ns(history)
     targets = {each.what.fault_id: each.what.targets for each in history.of(FaultApplied)}
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for began in history.of(FaultBegan):

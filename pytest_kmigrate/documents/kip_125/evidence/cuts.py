@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from pytest_kmigrate.checkers.evidence.moments import healed_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.documents.kip_125.evidence.lives import lives
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
 from pytest_kmigrate.model.history import History
 
 
@@ -24,7 +25,7 @@ def link_faults(history: History) -> list[LinkFault]:
     """All of a run."""
     names = {each.member for each in lives(history).values()}
     effects = {event.what.fault_id: event.what.effect for event in history.of(FaultBegan)}
-    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
+    healed = healed_ns(history)
     found = []
     for event in history.of(FaultApplied):
         fault, targets = event.what.fault_id, set(event.what.targets)

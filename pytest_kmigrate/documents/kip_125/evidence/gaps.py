@@ -4,11 +4,12 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pytest_kmigrate.checkers.evidence.moments import healed_ns
 from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER, Span, spans
 from pytest_kmigrate.documents.kip_125.evidence.lives import horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.kinds import MODE
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.members import MemberOwns, MemberPaused, MemberResumed, ZnodeWritten
 from pytest_kmigrate.model.history import History
 
@@ -75,7 +76,7 @@ def causes(history: History) -> list[tuple[Cause, int, int]]:
             found.append((Cause.JOIN, life.left_ns - _SETTLED_NS, life.ended_ns + _SETTLED_NS))
         elif life.ended_ns != FOREVER:
             found.append((Cause.FAULT, life.ended_ns, life.ended_ns + _SETTLED_NS))
-    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
+    healed = healed_ns(history)
     faults = history.of(FaultApplied)
     over = [healed.get(event.what.fault_id, FOREVER) + _SETTLED_NS for event in faults]
     return found + [(Cause.FAULT, event.at_ns, over_ns) for event, over_ns in zip(faults, over, strict=True)]

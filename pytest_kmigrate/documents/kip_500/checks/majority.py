@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.controllers.lives import plays, processes, roles
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import healed_ns
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind, Recorded, is_a
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
@@ -99,7 +100,7 @@ def _without_a_majority(history: History) -> Iterator[_Time]:
 def _cut_off(history: History, node: str) -> Iterator[_Time]:
     """The times in which a fault isolated this node from all controllers."""
     faults = {event.what.fault_id: event for event in history.of(FaultBegan)}
-    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
+    healed = healed_ns(history)
     for applied in history.of(FaultApplied):
         id_ = applied.what.fault_id
         began = faults.get(id_)

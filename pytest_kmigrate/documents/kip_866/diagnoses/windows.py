@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
+from pytest_kmigrate.checkers.evidence.moments import healed_ns
 from pytest_kmigrate.checkers.metadata.changes import State, admissible_states, began_ns, has_failed
 from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
@@ -16,7 +17,7 @@ from pytest_kmigrate.documents.kip_866.diagnoses.log_records import last_log, of
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import Window
 from pytest_kmigrate.model.event import PHASE, Recorded
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History, Transaction, ZnodeChange
@@ -94,7 +95,7 @@ def _raises(history: History) -> list[ZnodeChange]:
 
 def _made_ns(history: History, before_ns: int, written_ns: int) -> int:
     """When a write was made: the first one that was seen since a fault began may be older than the fault."""
-    healed = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
+    healed = healed_ns(history)
     applied = [each for each in history.of(FaultApplied) if before_ns < each.at_ns <= written_ns]
     ended = [(each.at_ns, healed.get(each.what.fault_id, written_ns)) for each in applied]
     return min([began for began, end in ended if written_ns <= end + _SEEN_WITHIN_NS], default=written_ns)

@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation, violation_at
-from pytest_kmigrate.checkers.evidence.moments import targets_of, when
+from pytest_kmigrate.checkers.evidence.moments import healed_ns, targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.leading import leading
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
@@ -23,7 +23,7 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
@@ -163,9 +163,9 @@ class _Outage:
 def _outages(history: History) -> Iterator[_Outage]:
     by_role = roles(history)
     ensemble = {node for node, role in by_role.items() if role == "zookeeper"}
-    healed_ns = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
+    healed = healed_ns(history)
     for event in history.of(FaultApplied):
-        targets, ended_ns = targets_of(event), healed_ns.get(event.what.fault_id)
+        targets, ended_ns = targets_of(event), healed.get(event.what.fault_id)
         if not ensemble or not ensemble <= targets or ended_ns is None:
             continue
         began_ns = event.at_ns + _NEAR_NS  # what was under way has ended, and was seen

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns, roles
 from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, since_controllers, was_deleted
 from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, targets_of, when
+from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, healed_ns, targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Recorded
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, Write, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -126,11 +126,9 @@ def faults_between(history: History, controller: str, from_ns: int, to_ns: int) 
 
 def healed_since_ns(history: History, controller: str, from_ns: int, to_ns: int) -> int | None:
     """Since when none is in force any more of the faults between two instants; None: one lasts until the end."""
-    healed_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed)}
+    healed = healed_ns(history)
     faults = [each.what.fault_id for each in faults_between(history, controller, from_ns, to_ns)]
-    return (
-        None if any(each not in healed_ns for each in faults) else max([from_ns, *(healed_ns[each] for each in faults)])
-    )
+    return None if any(each not in healed for each in faults) else max([from_ns, *(healed[each] for each in faults)])
 
 
 def _of_controllers(history: History, *kinds: str) -> list[Recorded[FaultApplied]]:
@@ -149,14 +147,13 @@ def _there_again_ns(history: History, taken_ns: int) -> int | None:
     away_from_one = [*nameless, *(event.seq for event in expired_sessions(history))]
     applied = [event for event in history.of(FaultApplied) if event.at_ns < taken_ns]
     touched = [event for event in applied if _servers_of(event) or event.seq in away_from_one]
-    healed = [event for event in history.of(FaultHealed) if event.at_ns < taken_ns]
-    healed_ns = {event.what.fault_id: event.at_ns for event in healed}
-    lasting = [event for event in touched if event.what.fault_id not in healed_ns]
+    healed = {fault: at_ns for fault, at_ns in healed_ns(history).items() if at_ns < taken_ns}
+    lasting = [event for event in touched if event.what.fault_id not in healed]
     away = {each for event in lasting for each in _servers_of(event)}
     ensemble = [node for node, role in roles(history).items() if role == "zookeeper"]
     if (away and 2 * len(away) >= len(ensemble)) or any(event.seq in nameless for event in lasting):
         return None
-    return max((healed_ns.get(event.what.fault_id, event.at_ns) for event in touched), default=None)
+    return max((healed.get(event.what.fault_id, event.at_ns) for event in touched), default=None)
 
 
 def _servers_of(applied: Recorded[FaultApplied]) -> set[str]:
