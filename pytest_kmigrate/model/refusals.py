@@ -29,5 +29,8 @@ OUT_OF_ORDER_SEQUENCE_NUMBER   no          says nothing of earlier attempts
 DEFINITE_PRODUCE_ERRORS = frozenset({"MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE", "INVALID_RECORD"})
 """Kafka's names of the errors that are definite."""
 
+NOT_CONNECTED = "_NOT_CONNECTED"
+"""The error of a request of one's own that was not sent, as no broker took it."""
+
 GIVEN_UP = "_MSG_TIMED_OUT"
 """librdkafka's name of a record that its producer sends no more, as ``message.timeout.ms`` is over."""

@@ -148,17 +148,20 @@ def _exchanged(
     return answer
 
 
-def first_reachable(candidates: Sequence[Peer], within_s: float = 2) -> Peer:
-    """The first of these that takes a connection; ClusterError when none does."""
+def first_answering(candidates: Sequence[Peer], within_s: float = 2) -> Peer:
+    """The first of these that answers; ClusterError when none does.
+
+    A proxy takes connections for a broker that is away, so that a connection alone shows nothing.
+    """
     refusals = []
     for peer in candidates:
         try:
-            _dial(peer, within_s).close()
-        except OSError as error:
+            api_versions(peer, within_s=within_s)
+        except ClusterError as error:
             refusals.append(f"{peer.address}: {error}")
         else:
             return peer
-    raise ClusterError(f"expected a broker to take a connection; got {'; '.join(refusals) or 'no address'}")
+    raise ClusterError(f"expected a broker that answers; got {'; '.join(refusals) or 'no address'}")
 
 
 def as_timeout(seconds: float) -> i32Timedelta:

@@ -37,7 +37,7 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
     images = [history.images[label] for label in verdict.listed("images")]
     asked = [image.scram.get(key) for image in images if image.source == BROKERS]
     own, _ = changes_about(history, key)
-    if len(asked) != 1 or not own or removes(own[-1]):
+    if len(asked) != 1:
         return False
     if asked[0] is None:  # none of them has it: the other side does
         seen: Mapping[str, object] = dict.fromkeys(_brokers(history))
@@ -48,17 +48,33 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
     else:
         return False
     lacking = [broker for broker, iterations in seen.items() if iterations is None]
-    has_last = held == {own[-1].what.wanted.get("iterations")}
-    last = own[-1]
-    is_so = (_loaded_without(history, each, last) or _caught_up_without(history, each, last) for each in lacking)
-    return bool(lacking) and has_last and all(is_so)
+    made = _made(own, held)
+    if not made:
+        return False
+    last, came_to_nothing = made[-1], own[len(made) :]
+    changes = [each for each in of_mechanism(history, last) if each not in came_to_nothing]
+    is_so = (
+        _loaded_without(history, each, last, changes) or _caught_up_without(history, each, last, changes)
+        for each in lacking
+    )
+    return bool(lacking) and all(is_so)
+
+
+def _made(own: Changes, held: set[object]) -> Changes:
+    """The changes of a credential up to the one that is held; none of those behind it was acknowledged."""
+    for count in range(len(own), 0, -1):
+        if not removes(own[count - 1]) and held == {own[count - 1].what.wanted.get("iterations")}:
+            return own[:count]
+        if own[count - 1].what.outcome == "ok":
+            break
+    return []
 
 
 def _brokers(history: History) -> list[str]:
     return sorted({str(each.node) for each in history.of(NodeStarted) if each.what.role == Role.BROKER.value})
 
 
-def _loaded_without(history: History, broker: str, last: Recorded[MetadataChanged]) -> bool:
+def _loaded_without(history: History, broker: str, last: Recorded[MetadataChanged], changes: Changes) -> bool:
     """Whether a broker was started last in KRaft mode, became ready only after ``last``, and loaded a removal with it.
 
     What was changed last is a change of this run, or of the checkpoint that it began from and recorded first. What was
@@ -71,16 +87,16 @@ def _loaded_without(history: History, broker: str, last: Recorded[MetadataChange
     ready = [each for each in history.of(NodeReady) if each.node == broker and each.at_ns > starts[-1].at_ns]
     if not ready or not 0 < began_ns(last) < ready[0].at_ns:
         return False
-    return drops_all(of_mechanism(history, last), max(starts[-1].at_ns, last.at_ns), ready[0].at_ns)
+    return drops_all(changes, max(starts[-1].at_ns, last.at_ns), ready[0].at_ns)
 
 
-def _caught_up_without(history: History, broker: str, last: Recorded[MetadataChanged]) -> bool:
+def _caught_up_without(history: History, broker: str, last: Recorded[MetadataChanged], changes: Changes) -> bool:
     """Whether a removal and ``last`` came while a broker's high watermark stood still: it read them at once later.
 
     How far it had read before its first sample of that time is not known, nor where its first read behind it ended.
     """
     for from_ns, to_ns in _standstills(history, broker):
-        missed = [each for each in of_mechanism(history, last) if from_ns < began_ns(each) and each.at_ns < to_ns]
+        missed = [each for each in changes if from_ns < began_ns(each) and each.at_ns < to_ns]
         if last not in missed:
             continue
         at = missed.index(last)

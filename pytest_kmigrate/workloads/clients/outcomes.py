@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError
 from kio.schema.errors import ErrorCode
 
 from pytest_kmigrate.model.operations import OperationOutcome
-from pytest_kmigrate.model.refusals import DEFINITE_PRODUCE_ERRORS
+from pytest_kmigrate.model.refusals import DEFINITE_PRODUCE_ERRORS, NOT_CONNECTED
 
 INDEFINITE_ANSWERS = frozenset({"REQUEST_TIMED_OUT", "UNKNOWN_SERVER_ERROR", "NETWORK_EXCEPTION"})
 MADE_BEFORE = {
@@ -27,7 +27,7 @@ A broker that forwards a request and loses the controller asks its successor aga
 the request back into its queue), also when the first one has carried it out. Other changes can be made twice.
 """
 DEFINITE_LOCAL_ERRORS = frozenset(
-    {"_INVALID_ARG", "_NO_OFFSET", "_STATE", "_UNKNOWN_PARTITION", "_UNSUPPORTED_FEATURE", "_NOT_CONNECTED"}
+    {"_INVALID_ARG", "_NO_OFFSET", "_STATE", "_UNKNOWN_PARTITION", "_UNSUPPORTED_FEATURE", NOT_CONNECTED}
 )
 
 

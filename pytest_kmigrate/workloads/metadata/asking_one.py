@@ -7,6 +7,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.model.refusals import NOT_CONNECTED
 from pytest_kmigrate.wire.admin import TOPIC_RESOURCE, alter_config_at, alter_quota_at, create_topics_at
 from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange
 from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion, recorded
@@ -50,7 +51,7 @@ def _request(node: str, recorder: Recorder, change: MetadataChange, ask: Callabl
     except AwaitTimeoutError:
         error = "_TIMED_OUT"
     except ClusterError:
-        error = "_NOT_CONNECTED"
+        error = NOT_CONNECTED
     is_made = error == "NONE"
     outcome = OperationOutcome.OK if is_made else OperationOutcome.INDEFINITE
     recorded(recorder, change, Completion(outcome, "" if is_made else error), began_ns, node)

@@ -7,6 +7,7 @@ from itertools import count
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.model.refusals import NOT_CONNECTED
 from pytest_kmigrate.waiting import PATIENCE_S, until
 from pytest_kmigrate.wire.admin import create_topics_at
 
@@ -57,4 +58,4 @@ def _answer(broker: Peer, topic: str) -> str:
     except AwaitTimeoutError:
         return "_TIMED_OUT"
     except ClusterError:
-        return "_NOT_CONNECTED"
+        return NOT_CONNECTED

@@ -32,10 +32,11 @@ from pytest_kmigrate.model.event import Event, Recorder
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.model.refusals import NOT_CONNECTED
 from pytest_kmigrate.redaction import shown
 from pytest_kmigrate.waiting import NotYet, answered, until
 from pytest_kmigrate.wire.admin import BROKER_RESOURCE, AclToRemove, alter_config_at, alter_quota_at, remove_acl_at
-from pytest_kmigrate.wire.request import UnsupportedRequestError, first_reachable, peers
+from pytest_kmigrate.wire.request import UnsupportedRequestError, first_answering, peers
 from pytest_kmigrate.wire.tokens import Token, create_token_at, remove_token_at, renew_token_at
 from pytest_kmigrate.workloads.clients.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.clients.outcomes import error_name, request_outcome
@@ -97,7 +98,7 @@ class MetadataAdmin:
         except UnsupportedRequestError:
             error = "_UNSUPPORTED_FEATURE"
         except ClusterError:
-            error = "_NOT_CONNECTED"
+            error = NOT_CONNECTED
         return Completion(request_outcome(error, change.change), "" if error == "NONE" else error)
 
     def record(self, change: MetadataChange, recorder: Recorder) -> Completion:
@@ -145,7 +146,7 @@ class MetadataAdmin:
         wanted = {key: None if value is None else str(value) for key, value in change.wanted.items()}
         if name == DEFAULT:
             # librdkafka takes the name for a broker's number and refuses the empty one.
-            peer = first_reachable(self.peers)
+            peer = first_answering(self.peers)
             return alter_config_at(peer, BROKER_RESOURCE, "", wanted, within_s=self._within_s)
         entries = [
             ConfigEntry(
@@ -163,11 +164,11 @@ class MetadataAdmin:
 
     def _remove_acl(self, change: MetadataChange) -> str:
         numbers = (each.value if isinstance(each, Enum) else each for each in _acl(change))
-        return remove_acl_at(first_reachable(self.peers), AclToRemove(*numbers), within_s=self._within_s)
+        return remove_acl_at(first_answering(self.peers), AclToRemove(*numbers), within_s=self._within_s)
 
     def _set_quota(self, change: MetadataChange) -> str:
         wanted = {key: None if value is None else float(str(value)) for key, value in change.wanted.items()}
-        peer = first_reachable(self.peers)
+        peer = first_answering(self.peers)
         return alter_quota_at(peer, quota_entity(change.subject), wanted, within_s=self._within_s)
 
     def _set_scram(self, change: MetadataChange) -> str:
@@ -185,7 +186,7 @@ class MetadataAdmin:
     def _create_token(self, change: MetadataChange) -> str:
         owner, renewers = change.wanted["owner"], change.wanted["renewers"]
         error, token = create_token_at(
-            first_reachable(self.peers),
+            first_answering(self.peers),
             renewers if isinstance(renewers, list) else (),
             owner=None if owner is None else str(owner),
             within_s=self._within_s,
@@ -208,7 +209,7 @@ class MetadataAdmin:
 
     def _of_token(self, change: MetadataChange, ask: Callable[[Peer, Token], str]) -> str:
         """Ask until the controller knows the token: a KRaft one does a little later than it answers that it made it."""
-        peer, token = first_reachable(self.peers), self._tokens.get(change.subject)
+        peer, token = first_answering(self.peers), self._tokens.get(change.subject)
         if token is None:
             return UNKNOWN_TOKEN
 

@@ -8,8 +8,8 @@ import pytest
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.wire import admin as raw_admin
-from pytest_kmigrate.wire.request import UnsupportedRequestError, first_reachable
-from tests.unit.workloads.played_broker import played_broker, request_on
+from pytest_kmigrate.wire.request import UnsupportedRequestError, first_answering
+from tests.unit.workloads.played_broker import Play, played_broker, request_on
 
 HEADER = bytes([0, 0, 0, 1, 0])
 """Correlation id 1 and no tagged fields."""
@@ -102,8 +102,8 @@ def test_a_refused_connection_is_definite() -> None:
     with pytest.raises(ClusterError, match=r"expected a broker at 127.0.0.1") as caught:
         raw_admin.replicas_at(address)
     assert not isinstance(caught.value, AwaitTimeoutError)
-    with pytest.raises(ClusterError, match="expected a broker to take a connection"):
-        first_reachable([Peer(address)])
+    with pytest.raises(ClusterError, match="expected a broker that answers"):
+        first_answering([Peer(address)])
 
 
 @pytest.mark.parametrize(
@@ -123,23 +123,29 @@ def test_a_missing_answer_is_indefinite(answer: bytes) -> None:
         raw_admin.delete_topics_at(address, ["a"])
 
 
+def _close(connection: socket.socket) -> None:
+    request_on(connection)
+
+
+def _knowing(versions: bytes) -> Play:
+    """Answers which requests a broker knows."""
+    known = bytes([0, 0, 0, 1, 0, 0, 2]) + versions + bytes(4) + bytes(1)
+
+    def notify(connection: socket.socket) -> None:
+        request_on(connection)
+        connection.sendall(len(known).to_bytes(4, "big") + known)
+
+    return notify
+
+
 @pytest.mark.parametrize(
     ("first", "last", "is_known"), [(4, 4, True), (0, 9, True), (0, 3, False), (5, 9, False)], ids=str
 )
 def test_a_request_that_the_broker_says_it_does_not_know_changed_nothing(first: int, last: int, is_known: bool) -> None:
     """It closes the connection then, as it does when it ends: the versions it knows distinguish the two."""
     delete_topics = bytes([0, 20, 0, first, 0, last, 0])
-    known = bytes([0, 0, 0, 1, 0, 0, 2]) + delete_topics + bytes(4) + bytes(1)
-
-    def close(connection: socket.socket) -> None:
-        request_on(connection)
-
-    def notify(connection: socket.socket) -> None:
-        request_on(connection)
-        connection.sendall(len(known).to_bytes(4, "big") + known)
-
     error = AwaitTimeoutError if is_known else UnsupportedRequestError
-    with played_broker(close, notify) as address, pytest.raises(error, match="DeleteTopicsRequest"):
+    with played_broker(_close, _knowing(delete_topics)) as address, pytest.raises(error, match="DeleteTopicsRequest"):
         raw_admin.delete_topics_at(address, ["a"])
 
 
@@ -152,10 +158,9 @@ def test_a_silent_broker_is_given_up_in_time() -> None:
         over.set()
 
 
-def test_the_first_reachable_broker_is_chosen() -> None:
-    """A dead broker at the head of the list does not keep a request from the others."""
+def test_the_first_broker_that_answers_is_chosen() -> None:
+    """Neither a dead one keeps a request from the others, nor a proxy that takes connections for one that is away."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         dead = f"127.0.0.1:{server.getsockname()[1]}"
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        alive = f"127.0.0.1:{server.getsockname()[1]}"
-        assert first_reachable([Peer(dead), Peer(alive)]).address == alive
+    with played_broker(_close) as away, played_broker(_knowing(bytes([0, 20, 0, 4, 0, 4, 0]))) as alive:
+        assert first_answering([Peer(dead), Peer(away), Peer(alive)]).address == alive

@@ -23,7 +23,7 @@ CREATED = MetadataChange("create-token", "mine", {"owner": None, "renewers": ["b
 @pytest.fixture
 def admin(monkeypatch: pytest.MonkeyPatch) -> MetadataAdmin:
     """Every broker can be reached, and makes the same token of whatever is asked for."""
-    monkeypatch.setattr(metadata_invocation, "first_reachable", lambda peers: peers[0])
+    monkeypatch.setattr(metadata_invocation, "first_answering", lambda peers: peers[0])
     monkeypatch.setattr(metadata_invocation, "create_token_at", lambda *_, **__: ("NONE", TOKEN))
     monkeypatch.setattr(metadata_invocation, "AdminClient", lambda _: None)  # it knows no tokens, and ends in a second
     return MetadataAdmin(NOBODY_LISTENS, within_s=5)

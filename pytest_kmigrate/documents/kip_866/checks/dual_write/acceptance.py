@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at, when
+from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at, took_ns, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns, families_of, has_failed
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
@@ -14,9 +14,12 @@ from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE, Recorded
+from pytest_kmigrate.model.events.nodes import NodeStopped
 from pytest_kmigrate.model.events.steps import StateChanged
 from pytest_kmigrate.model.events.workloads import MetadataChanged, MetadataWorkloadBegan
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.refusals import NOT_CONNECTED
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND
 
@@ -77,11 +80,11 @@ def metadata_changes_stay_accepted(history: History) -> Verdict:
 def admin_requests_to_zookeeper_brokers_are_carried_out(history: History) -> Verdict:
     """Brokers in ZooKeeper mode have each kind of admin request carried out in dual write: one of each is acknowledged.
 
-    Judged of changes that began while every broker that was up ran in ZooKeeper mode, under no fault. A kind of which
-    none is acknowledged violates: twice, or once by an error that every one would get; one that the cluster never
-    had, such as ACLs without an authorizer, leaves the run open, and topics that lack a broker that was just away. A
-    run conforms if brokers acknowledged each kind that its metadata workloads begin with; a test of its own asks for
-    the rarer requests.
+    Judged of changes that began while every broker that was up ran in ZooKeeper mode and none was stopping, under no
+    fault, and that a broker took. A kind of which none is acknowledged violates: twice, or once by an error that every
+    one would get; one that the cluster never had, such as ACLs without an authorizer, leaves the run open, and topics
+    that lack a broker that was just away. A run conforms if brokers acknowledged each kind that its metadata workloads
+    begin with; a test of its own asks for the rarer requests.
     """
     rows = ByRequirement(_ALL_ADMIN)
     tried = defaultdict[str, list[_Change]](list)
@@ -113,7 +116,14 @@ def _is_asked_of_zookeeper_brokers(history: History, event: _Change) -> bool:
     at_ns = began_ns(event)
     up = [each for each in brokers_at(history, at_ns) if each.away_ns is None]
     is_hybrid = phase_at(history, at_ns) == Phase.HYBRID.name and all(each.is_migrating for each in up)
-    return is_hybrid and not faults_during(history, at_ns, event.at_ns)
+    is_quiet = not faults_during(history, at_ns, event.at_ns) and not _is_a_broker_stopping(history, at_ns, event.at_ns)
+    return is_hybrid and is_quiet and event.what.error != NOT_CONNECTED
+
+
+def _is_a_broker_stopping(history: History, from_ns: int, to_ns: int) -> bool:
+    """Whether a broker was on its way to its end at any time between two instants: it may have been asked, and left."""
+    stops = [each for each in history.of(NodeStopped) if str(each.node).startswith(Role.BROKER.value)]
+    return any(each.at_ns - took_ns(each) <= to_ns and from_ns <= each.at_ns for each in stops)
 
 
 def _is_switched_off(history: History, kind: str, of: list[_Change]) -> bool:
@@ -207,7 +217,7 @@ def _is_ok(event: _Change) -> bool:
 
 def _is_of_quiet_time(history: History, event: _Change, since_ns: int) -> bool:
     """Whether a change was answered that began after the copy and met no fault."""
-    is_late = _is_answered(event) and began_ns(event) >= since_ns
+    is_late = _is_answered(event) and event.what.error != NOT_CONNECTED and began_ns(event) >= since_ns
     is_quiet = is_late and not faults_during(history, began_ns(event), event.at_ns)
     return is_quiet and not _has_its_reason(history, event)
 

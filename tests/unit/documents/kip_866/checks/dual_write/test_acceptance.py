@@ -169,6 +169,23 @@ def test_a_kind_that_is_never_answered_violates() -> None:
 
 
 @pytest.mark.parametrize(
+    ("stops", "error", "outcome"),
+    [
+        ([stopped(28_500, "broker-0", took_ms=5_000)], "_TIMED_OUT", Outcome.INCONCLUSIVE),
+        ([stopped(28_500, "broker-0", took_ms=100)], "_TIMED_OUT", Outcome.VIOLATES),
+        ([stopped(28_500, "controller-3000", took_ms=5_000)], "_TIMED_OUT", Outcome.VIOLATES),
+        ([], "_NOT_CONNECTED", Outcome.INCONCLUSIVE),
+    ],
+    ids=["one was stopping", "it was not yet", "a controller was", "no broker took them"],
+)
+def test_a_broker_that_is_stopping_may_answer_nothing(stops: list[Event], error: str, outcome: Outcome) -> None:
+    """Vacuous: it closes its connections first, and is gone five seconds later."""
+    others = acknowledged(*(each for each in KINDS if each != "set-quota"))
+    unanswered = [change(at, "set-quota", "a", "indefinite", error=error, wanted={"q": 1.0}) for at in (17_000, 28_000)]
+    assert of_admin(asked(*others, *unanswered, *stops)) is outcome
+
+
+@pytest.mark.parametrize(
     ("made", "outcome"),
     [("failed", Outcome.INCONCLUSIVE), ("indefinite", Outcome.INCONCLUSIVE), ("ok", Outcome.VIOLATES)],
 )

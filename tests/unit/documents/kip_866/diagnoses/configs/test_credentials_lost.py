@@ -170,6 +170,37 @@ def test_a_broker_that_loads_its_log_loses_credentials_alike(
     assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
 
 
+@pytest.mark.parametrize(
+    ("later", "is_named"),
+    [
+        ([change(5_000, "set-scram", KEY, "indefinite", wanted={"iterations": 1})], True),
+        ([change(5_000, "remove-scram", KEY, "indefinite")], True),
+        ([change(5_000, "set-scram", KEY, wanted={"iterations": 1})], False),
+        ([change(5_000, "remove-scram", KEY)], False),
+        ([change(5_000, "set-scram", KEY, wanted=WANTED), change(6_000, "remove-scram", KEY, "indefinite")], False),
+    ],
+    ids=[
+        "unanswered",
+        "an unanswered removal",
+        "acknowledged",
+        "an acknowledged removal",
+        "acknowledged when the load was over",
+    ],
+)
+def test_a_change_that_came_to_nothing_hides_no_loss(later: list[Event], *, is_named: bool) -> None:
+    """Others have the credential as it was set before: what had no answer was not done, what had one is lost."""
+    run = _broker(*later)
+    bugs = ("KAFKA-20774",) if is_named else ()
+    assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
+
+
+def test_a_removal_that_came_to_nothing_is_not_the_first_of_a_load() -> None:
+    """By its own removal a credential would be gone everywhere; by its name it is the first that a load comes to."""
+    later = [change(3_500, "remove-scram", KEY, "indefinite")]
+    run = _broker(*later, removed=False)
+    assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == ()
+
+
 @pytest.mark.parametrize(("removed_ms", "is_named"), [(3_500, True), (4_500, False)], ids=["coming up", "ready"])
 def test_what_is_removed_while_a_broker_comes_up_is_part_of_its_load(removed_ms: int, *, is_named: bool) -> None:
     """It loads what is committed by then; what is removed later comes by itself."""
