@@ -14,6 +14,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     Claimed,
     claims,
     kraft_sessions,
+    lacks_its_znode,
     position_set,
     sets_place,
 )
@@ -21,7 +22,6 @@ from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED, NO_STATE
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.keeping import kept
 
-_NO_NODE = -101
 _TOPIC = re.compile(r"/brokers/topics/([^/]+)")
 _STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state")
 _FAILED = re.compile(
@@ -203,7 +203,7 @@ def _batches(own: Iterable[Transaction]) -> Iterator[tuple[_Batch, int]]:
     batch = _Batch(-1, 0)
     for each in own:
         position = position_set(each)
-        if each.is_multi and each.error == _NO_NODE:
+        if lacks_its_znode(each):
             batch.refused.append(each)
         if position is not None and position != batch.position:
             yield batch, position

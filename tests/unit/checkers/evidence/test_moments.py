@@ -46,6 +46,15 @@ def test_faults_during_a_span_are_those_in_force_at_any_time_of_it() -> None:
     assert faults_during(RUN, 5001 * MS, 9000 * MS) == []
 
 
+@pytest.mark.parametrize(("effect", "is_felt"), [("misname", True), ("cut", False)])
+def test_a_name_that_was_not_found_is_looked_up_ten_seconds_later(effect: str, *, is_felt: bool) -> None:
+    """The name service is well again, and the node does not ask it yet."""
+    began = event(EventKind.FAULT_BEGAN, 3000, fault="f(every-broker)", fault_id="f", effect=effect, trigger="now")
+    run = history(events=[began, event(EventKind.FAULT_HEALED, 5000, fault_id="f")])
+    assert bool(faults_during(run, 14_900 * MS, 16_000 * MS)) is is_felt
+    assert not faults_during(run, 15_100 * MS, 16_000 * MS)
+
+
 def test_counts_spans_and_ranges_read_well() -> None:
     """Thousands apart, one in the singular, consecutive numbers as a range, long lists cut with their rest."""
     assert (number(18204), counted(1, "record"), counted(1200, "record")) == ("18 204", "1 record", "1 200 records")

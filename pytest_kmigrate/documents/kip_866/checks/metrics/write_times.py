@@ -13,6 +13,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     claims,
     data_of,
     dual_writes,
+    lacks_its_znode,
     position_set,
 )
 from pytest_kmigrate.model.capabilities import Capability
@@ -115,7 +116,8 @@ def _delta_by_delta(history: History) -> Iterator[tuple[int, int, str]]:
     by_session = {
         each.transaction.session: f"controller-{each.controller}" for each in claims(history) if each.is_kraft
     }
-    offset, session = -1, -1
+    refused = [each for each in history.transactions if lacks_its_znode(each)]
+    offset, session, since = -1, -1, -1
     of_change: list[Transaction] = []
     for each in dual_writes(history):
         if each.session != session:
@@ -124,11 +126,12 @@ def _delta_by_delta(history: History) -> Iterator[tuple[int, int, str]]:
             of_change.append(each)
         position = position_set(each)
         if position is not None and position > offset:
-            # A change that was interrupted may have been given up: then two would look like one.
-            is_whole = all(after.at_ns - before.at_ns <= _GAP_NS for before, after in pairwise(of_change))
+            # A change that was interrupted or refused may have been given up: then two would look like one.
+            is_taken = not any(other.session == session and since < other.zxid < each.zxid for other in refused)
+            is_whole = is_taken and all(now.at_ns - then.at_ns <= _GAP_NS for then, now in pairwise(of_change))
             if len(of_change) > 1 and is_whole and session in by_session:
                 yield of_change[0].at_ns, of_change[-1].at_ns, by_session[session]
-            offset, of_change = position, []
+            offset, since, of_change = position, each.zxid, []
 
 
 def _violate(history: History, rows: ByRequirement, row: str, sample: Sample, expected: str, observed: str) -> None:

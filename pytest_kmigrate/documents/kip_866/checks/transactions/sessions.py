@@ -11,6 +11,8 @@ from pytest_kmigrate.model.keeping import kept
 
 EVIDENCE = "zookeeper/transactions.jsonl"
 _BROKERS = "/brokers/ids/"
+_NO_NODE = -101
+"""ZooKeeper's code of an operation on a znode that is not there."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,11 @@ def dual_writes(history: History) -> list[Transaction]:
 
 def _is_change(transaction: Transaction) -> bool:
     return bool(transaction.changes) and all(write.path != CONTROLLER for write in transaction.changes)
+
+
+def lacks_its_znode(transaction: Transaction) -> bool:
+    """Whether several operations at once were refused, as a znode of theirs is not there."""
+    return transaction.is_multi and transaction.error == _NO_NODE
 
 
 def data_of(transaction: Transaction) -> list[Write]:

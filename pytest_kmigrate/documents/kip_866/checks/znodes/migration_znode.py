@@ -12,7 +12,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Recorded
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, Write, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -147,7 +147,7 @@ def _there_again_ns(history: History, taken_ns: int) -> int | None:
     away_from_one = [*nameless, *(event.seq for event in expired_sessions(history))]
     applied = [event for event in history.of(FaultApplied) if event.at_ns < taken_ns]
     touched = [event for event in applied if _servers_of(event) or event.seq in away_from_one]
-    healed = {fault: at_ns for fault, at_ns in healed_ns(history).items() if at_ns < taken_ns}
+    healed = {each.what.fault_id: each.at_ns for each in history.of(FaultHealed) if each.at_ns < taken_ns}
     lasting = [event for event in touched if event.what.fault_id not in healed]
     away = {each for event in lasting for each in _servers_of(event)}
     ensemble = [node for node, role in roles(history).items() if role == "zookeeper"]

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
+from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import lacks_its_znode
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, writer_in
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
@@ -19,7 +20,6 @@ from pytest_kmigrate.model.history import History, Write
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Verdict
 
-_NO_NODE = -101
 _TOGETHER_NS = 1_000_000_000
 _OF_A_TOPIC = re.compile(r"/brokers/topics/([^/]+)(?:/partitions/(\d+)(?:/state)?)?")
 _NOT_REPEATED = "Should only see a SetData operation on /migration in the last request"
@@ -56,7 +56,7 @@ def _without_a_state(history: History) -> frozenset[str]:
     """
     made, with_state, refused_ns = set[str](), set[str](), dict[int, int]()
     for each in history.transactions:
-        if each.is_multi and each.error == _NO_NODE:
+        if lacks_its_znode(each):
             refused_ns[each.session] = each.at_ns
         is_near = each.at_ns - refused_ns.get(each.session, -_TOGETHER_NS) < _TOGETHER_NS
         for write in (write for write in each.changes if write.operation == "create"):

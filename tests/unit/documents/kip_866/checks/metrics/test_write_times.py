@@ -1,5 +1,6 @@
 """Check that the times of writes to ZooKeeper are times."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,9 +10,10 @@ from pytest_kmigrate.model.history import History
 from tests.unit.checkers.histories import history, sample
 from tests.unit.documents.kip_866.checks.nodes import controller
 from tests.unit.documents.kip_866.checks.outcomes import looked_at, outcomes
-from tests.unit.documents.kip_866.checks.transactions.logged import FIRST, TOPIC, claim, logged, place
+from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, TOPIC, claim, logged, place
 from tests.unit.documents.kip_866.diagnoses.naming import named
 
+Refusal = Sequence[tuple[int, int, int]]
 SNAPSHOT, DELTA = "METRIC-ZkWriteSnapshotTimeMs", "METRIC-ZkWriteDeltaTimeMs"
 
 
@@ -60,10 +62,15 @@ def test_releases_without_the_metrics_are_not_judged(kafka: str) -> None:
     assert set(outcomes(check.judge(run(low=-25, kafka=kafka))).values()) == {"NOT_APPLICABLE"}
 
 
-def delta_of(took_ms: int, high: float | None, *, snapshots: float = 0) -> History:
-    """A change of two transactions, so far apart in ZooKeeper's log, and the longest time that is reported."""
+def delta_of(took_ms: int, high: float | None, *, snapshots: float = 0, refused: Refusal = ()) -> History:
+    """A change of two transactions, so far apart in ZooKeeper's log, and the longest time that is reported.
+
+    ``refused``: between them, by when, session and ZooKeeper's error.
+    """
     first, last = logged(1_500, FIRST, TOPIC), logged(1_500 + took_ms, FIRST, TOPIC)
     written = [claim(500), logged(600, FIRST, place(100)), first, last, logged(1_510 + took_ms, FIRST, place(101))]
+    for at_ms, session, error in refused:
+        written.insert(3, logged(at_ms, session, is_multi=True, error=error))
     there = run("ZkWriteDeltaTimeMs")
     more = {"ZkWriteDeltaTimeMs.Max": high, "ZkWriteSnapshotTimeMs.Count": snapshots}
     before, *later = there.samples
@@ -82,6 +89,22 @@ def test_the_longest_time_is_that_of_the_longest_change() -> None:
         assert looked_at(verdict) == {DELTA: "VIOLATES"}
         assert verdict.violations[0].observed.startswith(f"controller-3000 reports ZkWriteDeltaTimeMs.Max {high};")
         assert named(delta_of(300, high), verdict) == ()
+
+
+@pytest.mark.parametrize(
+    ("refused", "outcome"),
+    [
+        ([(1_600, FIRST, -101)], None),
+        ([(1_600, BROKER, -101)], "VIOLATES"),
+        ([(1_600, FIRST, -110)], "VIOLATES"),
+        ([(550, FIRST, -101)], "VIOLATES"),
+    ],
+    ids=["for want of a znode", "of another session", "as the znode is there", "of the change before"],
+)
+def test_a_change_that_is_refused_counts_for_no_time(refused: Refusal, outcome: str | None) -> None:
+    """Vacuous: the driver gives it up, and the next change follows in its place."""
+    found = looked_at(check.judge(delta_of(300, high=0, refused=refused)))
+    assert found.get(DELTA) == outcome
 
 
 def test_a_change_that_takes_no_time_shows_no_time() -> None:
