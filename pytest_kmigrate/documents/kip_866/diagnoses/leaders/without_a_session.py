@@ -23,6 +23,7 @@ from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import broke
 from pytest_kmigrate.documents.kip_866.checks.znodes.elections import kraft_takes_both_controller_znodes
 from pytest_kmigrate.documents.kip_866.diagnoses.stale_migration_znode import hears_nothing
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION
@@ -173,11 +174,16 @@ def _copies_nothing(history: History, reign: _Reign, step: Recorded[StepEnded]) 
 
 
 def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -> bool:
-    """Whether all that is wrong is ZooKeeper's, looked at in this reign, and changed when this leader had to write."""
+    """Whether all that is wrong is ZooKeeper's, looked at in this reign, and changed when this leader had to write.
+
+    What the log lacks no driver has lost, nor has this one what ZooKeeper's own log has a write of.
+    """
     images = {label: history.images[label] for label in verdict.listed("images")}
     behind = [label for label, image in images.items() if image.source == "zookeeper"]
     taken = snapshot(history, behind[0]) if len(behind) == 1 else None
     if taken is None or not reign.holds(taken.at_ns):
+        return False
+    if wrong.behind(history, "zookeeper") is None or not never_written(history, wrong):
         return False
     states = admissible_states(changes_before(history, behind[0]))
     owed = {(state.family, state.slot[1]) for state in states if reign.owes(state.last.at_ns)}

@@ -16,7 +16,7 @@ from pytest_kmigrate.documents.kip_866.checks.dual_write.acceptance import (
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.documents.kip_866.checks.znodes.elections import kraft_takes_both_controller_znodes
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.history import History, Sample, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Named, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import MS, change, event, history, phase, sample, znode
@@ -151,6 +151,20 @@ def test_what_was_acknowledged_meanwhile_is_lost_by_it(
     if not beside:
         found = acknowledged_metadata_changes_present.judge(run, "zookeeper")
         assert named(run, found) == (BUG if is_named else ())
+
+
+def test_what_the_log_lacks_is_another_defect() -> None:
+    """The driver writes to ZooKeeper, which has here what was acknowledged, and the log has not."""
+    with_it = MetadataImage("zookeeper", known=FULL.known, configs=HAS.configs)
+    run = a_run([*ELECTIONS, MEANWHILE], STUCK, MetadataImage("metadata-log", known=FULL.known), with_it)
+    assert explained_by(run, metadata_equivalent.judge(run, "log", "zookeeper")) == ()
+
+
+def test_what_came_to_zookeeper_and_went_again_is_another_defect() -> None:
+    """ZooKeeper's own log has the write."""
+    write = Transaction(31_000 * MS, 50, 7, (Write("set-data", "/config/brokers/1", "{}"),))
+    run = a_run([*ELECTIONS, MEANWHILE], transactions=[write])
+    assert explained_by(run, metadata_equivalent.judge(run, "log", "zookeeper")) == ()
 
 
 @pytest.mark.parametrize(
