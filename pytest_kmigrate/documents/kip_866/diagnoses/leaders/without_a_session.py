@@ -1,7 +1,7 @@
 """kmigrate-35: a controller became the leader while its ZooKeeper session had expired, and never takes over."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,8 +11,8 @@ from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import phase_at
-from pytest_kmigrate.checkers.metadata.changes import State, admissible_states
-from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
+from pytest_kmigrate.checkers.metadata.changes import State
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
@@ -21,6 +21,7 @@ from pytest_kmigrate.documents.kip_866.checks.dual_write.acceptance import (
 )
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.documents.kip_866.checks.znodes.elections import kraft_takes_both_controller_znodes
+from pytest_kmigrate.documents.kip_866.diagnoses.owed import owed_places
 from pytest_kmigrate.documents.kip_866.diagnoses.stale_migration_znode import hears_nothing
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
@@ -33,7 +34,6 @@ from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StepEnded
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _FAILED = re.compile(
@@ -56,8 +56,6 @@ _NEVER = (
     clients_are_told_the_same,
 )
 """Checks of what did not come in time, and cannot while such a controller leads."""
-_MOVING = frozenset({"isr", "leader", "leader_epoch", "partition_epoch", "controller_epoch"})
-"""What changes of a partition without any client's request."""
 
 
 @dataclass(frozen=True)
@@ -185,27 +183,5 @@ def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -
         return False
     if wrong.behind(history, "zookeeper") is None or not never_written(history, wrong):
         return False
-    states = admissible_states(changes_before(history, behind[0]))
-    owed = {(state.family, state.slot[1]) for state in states if reign.owes(state.last.at_ns)}
-    made = {state.slot[1] for state in states if state.family == "topics" and reign.owes(state.last.at_ns)}
     places = wrong.places | {each.place for each in wrong.all_lost}
-    moved = {("partitions", key) for key in _moved(images[behind[0]].partitions, images, behind[0])}
-    moved |= {place for place in places if place[0] == "partitions" and place[1].rpartition("-")[0] in made}
-    return bool(places) and places <= owed | moved
-
-
-def _moved(stale: Mapping[str, Mapping[str, object]], images: Mapping[str, MetadataImage], behind: str) -> set[str]:
-    """The partitions that ZooKeeper has as they were: nothing but leader and in-sync replicas differs, and is older."""
-    others = [image.partitions for label, image in images.items() if label != behind]
-    return {
-        key
-        for key, held in stale.items()
-        for partitions in others
-        if key in partitions and _is_older(held, partitions[key])
-    }
-
-
-def _is_older(held: Mapping[str, object], now: Mapping[str, object]) -> bool:
-    differing = {name for name in {*held, *now} if held.get(name) != now.get(name)}
-    before, since = held.get("leader_epoch"), now.get("leader_epoch")
-    return differing <= _MOVING and isinstance(before, int) and isinstance(since, int) and before <= since
+    return bool(places) and places <= owed_places(history, list(images), behind[0], reign.owes)

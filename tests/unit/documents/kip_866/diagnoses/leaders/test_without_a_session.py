@@ -187,6 +187,26 @@ def test_leaders_stay_in_zookeeper_as_they_were(held: dict[str, Any] | None, *, 
     assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == (BUG if is_named else ())
 
 
+@pytest.mark.parametrize(
+    ("at_ms", "lacking", "is_named"),
+    [(30_000, ["orders-1"], True), (5_000, ["orders-1"], False), (30_000, ["other-0"], False)],
+    ids=["meanwhile", "long before", "another topic"],
+)
+def test_partitions_that_a_topic_was_given_meanwhile_are_lost_by_it(
+    at_ms: int, lacking: list[str], *, is_named: bool
+) -> None:
+    """Each of them is a place of its own, of which no client was told."""
+    held = {"replicas": [0, 1], "isr": [0, 1], "leader": 0, "leader_epoch": 3}
+    every = dict.fromkeys(("orders-0", "orders-1", "other-0"), held)
+    topics = {"orders": {"id": "x"}, "other": {"id": "y"}}
+    log = MetadataImage("metadata-log", topics=topics, partitions=every)
+    left = {key: each for key, each in every.items() if key not in lacking}
+    zookeeper = MetadataImage("zookeeper", topics=topics, partitions=left)
+    grown = change(at_ms, "add-partitions", "orders", wanted={"partitions": 2})
+    run = a_run(sorted([*ELECTIONS, grown], key=lambda each: each.at_ns), STUCK, log, zookeeper)
+    assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == (BUG if is_named else ())
+
+
 COPYING, HYBRID = phase(15_000, "COPYING"), phase(90_000, "HYBRID")
 SUCCEEDED_LATE = [active(1_000, "controller-3000"), active(150_000, "controller-3001")]
 
