@@ -3,7 +3,8 @@
 import re
 
 from pytest_kmigrate.checkers.controllers.claims import Claim, kraft_claims
-from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, was_logged_between
+from pytest_kmigrate.checkers.evidence.moments import took_ns
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS, brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
     healed_since_ns,
@@ -13,9 +14,10 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
 )
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.nodes import NodeStopped
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _STOPPED = re.compile(AS_SOON_AS.format(r"(\S+)") + "$")
 _UNCLEAN = re.compile(
@@ -32,21 +34,30 @@ def broker_asked_the_former_controller(history: History, verdict: Verdict) -> bo
     """The broker was stopped just after the take-over, and ended in an unclean way: its last request was stale."""
     if not verdict.is_of(brokers_are_rolled_one_by_one) or verdict.count > len(verdict.violations):
         return False
-    named = [_STOPPED.search(each.expected) for each in verdict.violations]
-    stopped = {each[1] for each in named if each}
-    return all(named) and bool(stopped) and all(_ended_unclean(history, each) for each in stopped)
+    return bool(verdict.violations) and all(_is_of_such_a_stop(history, each) for each in verdict.violations)
 
 
-def _ended_unclean(history: History, node: str) -> bool:
-    began_ns = [
-        event.at_ns - event.what.took_ms * 1_000_000
+def _is_of_such_a_stop(history: History, violation: Violation) -> bool:
+    """Whether a violation is of a stop just after a take-over that ended so: others of the broker have other causes."""
+    named = _STOPPED.search(violation.expected)
+    stops = [
+        event
         for event in history.of(NodeStopped)
-        if event.node == node and event.what.how == "controlled"
+        if named and event.node == named[1] and event.at_ns == violation.at_ns and event.what.how == "controlled"
     ]
-    is_just_after = any(
-        claim.at_ns <= began <= _informed_by_ns(history, claim) for began in began_ns for claim in kraft_claims(history)
-    )
-    return is_just_after and bool(_UNCLEAN.search(log_of(history, node)))
+    return any(_is_just_after(history, each) and _ended_unclean(history, each) for each in stops)
+
+
+def _is_just_after(history: History, stop: Recorded[NodeStopped]) -> bool:
+    began_ns = stop.at_ns - took_ns(stop)
+    return any(claim.at_ns <= began_ns <= _informed_by_ns(history, claim) for claim in kraft_claims(history))
+
+
+def _ended_unclean(history: History, stop: Recorded[NodeStopped]) -> bool:
+    """Whether the broker logged so in this stop: it may have been stopped again, or before."""
+    log = log_of(history, str(stop.node))
+    lines = (log[log.rfind("\n", 0, each.end()) + 1 : each.end()] for each in _UNCLEAN.finditer(log))
+    return any(was_logged_between(history, each, stop.at_ns - took_ns(stop), stop.at_ns) for each in lines)
 
 
 def _informed_by_ns(history: History, claim: Claim) -> int:
