@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterator
 
+from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.expectations import Unmet, lacking_members
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.registration.heartbeats import brokers_that_run_are_unfenced
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import has_place, held_by_migration
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -26,12 +29,26 @@ def unfencing_was_lost_with_the_aborted_copy(history: History, verdict: Verdict)
 
     It explains that this broker, and no other, is fenced though it runs, and is in no ISR.
     """
-    fenced = {broker for _, log in logs_of(history, "controller") for broker in _left_fenced(log)}
+    every = {broker for _, log in logs_of(history, "controller") for broker in _left_fenced(log)}
     if verdict.is_of(brokers_that_run_are_unfenced):
+        fenced = {each for each in every if all(_runs_since(history, each, one.at_ns) for one in verdict.violations)}
         named = verdict.listed("fenced")
         most = max(len(named), int(str(verdict.facts.get("uncounted", 0))))
         return {f"broker-{each}" for each in fenced}.issuperset(named) and 0 < most <= len(fenced)
-    return bool(fenced) and all_unmet(history, verdict, lambda event: _lacks_only(event, fenced))
+    return bool(every) and all_unmet(
+        history, verdict, lambda event: _lacks_only(event, {e for e in every if _runs_since(history, e, event.at_ns)})
+    )
+
+
+def _runs_since(history: History, broker: int, at_ns: int | None) -> bool:
+    """Whether a broker was not started again once the copy was complete: then it registers, and is unfenced anew."""
+    until_ns = history.end_ns if at_ns is None else at_ns
+    claims = [each for each in kraft_claims(history) if each.at_ns <= until_ns]
+    claimed_ns = next((each.at_ns for each in claims if each.series == claims[-1].series), until_ns)
+    copied_ns = (each.at_ns for each in held_by_migration(history) if has_place(each) and each.at_ns > claimed_ns)
+    starts_ns = [each.at_ns for each in history.of(NodeStarted) if each.node == f"broker-{broker}"]
+    before_ns = [each for each in starts_ns if each <= until_ns]
+    return bool(before_ns) and before_ns[-1] <= next(copied_ns, until_ns)
 
 
 def _left_fenced(log: str) -> Iterator[int]:
@@ -58,4 +75,4 @@ def _left_fenced(log: str) -> Iterator[int]:
 
 def _lacks_only(event: Unmet, brokers: set[int]) -> bool:
     lacking = lacking_members(event)
-    return lacking is not None and set[object]().union(*lacking) == brokers
+    return lacking is not None and bool(brokers) and set[object]().union(*lacking) == brokers

@@ -168,6 +168,23 @@ def test_a_broker_that_is_in_no_isr_for_another_reason_is_not_kmigrate_1(run: Hi
     assert named_of_expectations(run) == ()
 
 
+COPIED = znode(20_000, "/migration", json.dumps({"kraft_metadata_offset": 73, "kraft_controller_id": 3001}))
+
+
+@pytest.mark.parametrize(
+    ("restarted_ms", "bugs"),
+    [(18_000, ("kmigrate-1",)), (40_000, ()), (70_000, ("kmigrate-1",))],
+    ids=["during the copy", "since", "afterwards"],
+)
+def test_a_broker_that_was_started_again_since_the_copy_is_fenced_for_another_reason(
+    restarted_ms: int, bugs: tuple[str, ...]
+) -> None:
+    """It has registered anew, and been unfenced, which a log does not say the time of."""
+    run = replayed(REGISTERED + BEGUN + UNFENCED + ABORTED + AGAIN + REGISTERED + UNFENCED)
+    events = sorted([*run.events, *started("broker-2", at_ms=restarted_ms)], key=lambda each: each.at_ns)
+    assert named_of_expectations(replace(run, events=events, znodes=[TAKEN_OVER, COPIED])) == bugs
+
+
 STAYS = REGISTERED + BEGUN + UNFENCED + ABORTED + AGAIN
 
 
@@ -208,4 +225,7 @@ def test_a_broker_that_stays_fenced_since_an_aborted_copy_is_kmigrate_1(
 ) -> None:
     """This one and no other; brokers that send no heartbeats are fenced, too."""
     run = fenced(log, brokers, uncounted)
-    assert named(run, brokers_that_run_are_unfenced.judge(run)) == bugs
+    verdict = brokers_that_run_are_unfenced.judge(run)
+    assert named(run, verdict) == bugs
+    copied_before = replace(run, znodes=[TAKEN_OVER, replace(COPIED, at_ns=TAKEN_OVER.at_ns + 1)])
+    assert named(copied_before, verdict) == (), "it was started since"
