@@ -4,19 +4,20 @@ import sys
 
 from packaging.version import Version
 
+from pytest_kmigrate.checkers.controllers.lives import plays, roles
 from pytest_kmigrate.checkers.evidence.expectations import lists_in
 from pytest_kmigrate.checkers.run.runs import no_unexpected_death
-from pytest_kmigrate.checkers.run.steps import all_unmet, steps_completed
+from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.distributions.versions import numbers_of
 from pytest_kmigrate.documents.kip_778.levels import AN_OLD_CONTROLLER_RUNS, ANSWER_TO_A_LEVEL, RECORDED_LEVELS
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
 from pytest_kmigrate.model.document import Window, diagnosis
-from pytest_kmigrate.model.event import Event, Recorded
+from pytest_kmigrate.model.event import Event, Recorded, is_a
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
-from pytest_kmigrate.model.events.nodes import NodeDied, NodeInstalled, NodeStarted
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeInstalled, NodeStarted, NodeStopped
 from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Kind, Verdict
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation
 
 _LEVEL = "CurrentMetadataVersion"
 _ACCEPTED = "NONE"
@@ -48,7 +49,7 @@ def most_controllers_did_not_know_the_level(history: History, verdict: Verdict) 
     older = {node for node, release in releases.items() if release < max(releases.values())}
     ended = {str(event.node) for event in history.of(NodeDied)}
     is_whole = len(older) * 2 > len(releases) and ended == older
-    is_about_it = _is_about_ends(verdict) or all_unmet(history, verdict, _is_of_the_level)
+    is_about_it = _is_about_ends(history, verdict) or all_unmet(history, verdict, _is_of_the_level)
     return is_about_it and is_whole and bool(_since_the_level_rose(history))
 
 
@@ -58,12 +59,37 @@ def old_controllers_read_the_higher_level(history: History, verdict: Verdict) ->
     raised = [event for event in history.of(StepEnded) if event.what.step == RAISE.name]
     ended = history.of(NodeDied)
     is_raised = bool(raised and ended)
-    return _is_about_ends(verdict) and is_raised and all(_went_back(history, event, raised[0]) for event in ended)
+    is_about_it = _is_about_ends(history, verdict)
+    return is_about_it and is_raised and all(_went_back(history, event, raised[0]) for event in ended)
 
 
-def _is_about_ends(verdict: Verdict) -> bool:
-    """Whether a verdict is about nodes that ended, or about what does not come about without a quorum."""
-    return verdict.check in (no_unexpected_death.name, steps_completed.name) or verdict.kind is Kind.LIVENESS
+def _is_about_ends(history: History, verdict: Verdict) -> bool:
+    """Whether a verdict is about nodes that ended, or about what does not come about without a quorum.
+
+    A thread that ended, or a node that did not stop as it was asked to, is neither.
+    """
+    if verdict.is_of(no_unexpected_death):
+        return all(_is_of_an_end(history, each) for each in verdict.violations)
+    if verdict.kind is not Kind.LIVENESS or verdict.count > len(verdict.violations):
+        return False
+    return all(_waits_for_a_controller(history, each) for each in verdict.violations)
+
+
+def _is_of_an_end(history: History, violation: Violation) -> bool:
+    ends = [(f"{event.node} runs ", event.at_ns) for event in history.of(NodeDied)]
+    return any(violation.expected.startswith(node) and violation.at_ns == at_ns for node, at_ns in ends)
+
+
+def _waits_for_a_controller(history: History, violation: Violation) -> bool:
+    """Whether a step waited for a controller that ended, or there was no quorum by then."""
+    at_ns = history.end_ns if violation.at_ns is None else violation.at_ns
+    ended = {f"{event.node} ended " for event in history.of(NodeDied) if event.at_ns <= at_ns}
+    if violation.observed.startswith(tuple(ended)):
+        return True
+    controllers = {node for node, role in roles(history).items() if plays(role, "controller")}
+    seen = {event.node: event for event in history.of(NodeStarted, NodeStopped, NodeDied) if event.at_ns <= at_ns}
+    up = {node for node in controllers if node in seen and is_a(seen[node], NodeStarted)}
+    return len(up) * 2 <= len(controllers)
 
 
 def _is_of_the_level(event: Recorded[ExpectationEnded]) -> bool:

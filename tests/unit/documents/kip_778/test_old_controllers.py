@@ -7,11 +7,18 @@ import pytest
 
 from pytest_kmigrate.documents.kip_778.levels import AN_OLD_CONTROLLER_RUNS, ANSWER_TO_A_LEVEL, RECORDED_LEVELS
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample
-from tests.unit.checkers.histories import history, sample
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, violates
+from tests.unit.checkers.histories import MS, event, history, sample
 from tests.unit.documents.kip_778.rolling import died, rolled, started, step
-from tests.unit.documents.kip_866.diagnoses.naming import named_of_deaths, named_of_expectations, unmet
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    explained_by,
+    named_of_deaths,
+    named_of_expectations,
+    named_of_steps,
+    unmet,
+)
 
 ONE_NEW = [
     started(0, "controller-3000", "3.9.1"),
@@ -83,3 +90,53 @@ def test_old_controllers_end_after_the_way_back() -> None:
     assert named([*begun, *there, *raised, *back, end]) == ("kmigrate-16",)
     assert named([*begun, *there, *back, end]) == (), "the level was not raised"
     assert named([*begun, *there, *raised, *back, end, died(6_100, "controller-3001")]) == ()
+
+
+THREE = [started(0, f"controller-{number}", "3.8.1") for number in (3000, 3001, 3002)]
+THERE = [each for number in (3000, 3001, 3002) for each in rolled(1_000, f"controller-{number}", "3.9.1")]
+WAY_BACK = [*THREE, started(0, "broker-0", "3.8.1"), *THERE, *step(3_000, RAISE.name)]
+
+
+def back(number: int, at_ms: int = 5_000) -> list[Event]:
+    """A controller is rolled back, and ends."""
+    return [*rolled(at_ms, f"controller-{number}", "3.8.1"), died(at_ms + 1_000, f"controller-{number}")]
+
+
+def numbered(events: Sequence[Event]) -> list[Event]:
+    """In the order in which they came."""
+    return [replace(each, seq=seq) for seq, each in enumerate(events)]
+
+
+def slow(at_ms: int) -> Verdict:
+    """Something did not come in time."""
+    violation = Violation("a write is acknowledged", "none was", at_ms * MS)
+    return violates(Kind.LIVENESS, [violation]).by("partitions_stay_available")
+
+
+def test_what_does_not_come_has_this_cause_only_without_a_quorum() -> None:
+    """One controller of three that has ended keeps nobody from anything."""
+    one, two = (
+        run_of(numbered([*WAY_BACK, *back(3000)]), ()),
+        run_of(numbered([*WAY_BACK, *back(3000), *back(3001)]), ()),
+    )
+    assert explained_by(one, slow(7_000)) == ()
+    assert explained_by(two, slow(7_000)) == ("kmigrate-16",)
+    up_again = numbered([*two.events, started(8_000, "controller-3000", "3.9.1")])
+    assert explained_by(run_of(up_again, ()), slow(9_000)) == ()
+    assert explained_by(run_of([*ONE_NEW, *OLD_ONES], ROSE), slow(8_000)) == (), "they had not ended"
+    assert explained_by(run_of([*ONE_NEW, *OLD_ONES], ROSE), slow(9_500)) == ("kmigrate-15",)
+
+
+def test_a_step_that_fails_for_another_reason_is_another_bug() -> None:
+    """Though a controller has ended that was rolled back."""
+    for reason, bugs in (("controller-3000 ended while it read its log", ("kmigrate-16",)), ("broker-0 is away", ())):
+        failed = [replace(each, data={**each.data, "reason": reason}) for each in step(6_500, "roll-back", "failed")]
+        assert named_of_steps(run_of(numbered([*WAY_BACK, *back(3000), *failed]), ())) == bugs
+
+
+def test_a_thread_of_a_broker_that_ends_is_another_bug() -> None:
+    """It knows the level; the controllers that ended are explained."""
+    thread = event(EventKind.THREAD_DIED, 7_000, "broker-0", thread="kafka-scheduler-1", said="ERROR x")
+    run = run_of(numbered([*WAY_BACK, *back(3000)]), ())
+    assert named_of_deaths(run) == ("kmigrate-16",)
+    assert named_of_deaths(run_of(numbered([*run.events, thread]), ())) == ()
