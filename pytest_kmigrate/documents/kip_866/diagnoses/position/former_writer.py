@@ -51,7 +51,7 @@ def _is_stuck_at(history: History, at_ns: int) -> bool:
         return False
     owner = held_in(claims[-1]).get("brokerid")
     is_of_another = held_in(written[-1]).get("kraft_controller_id") != owner
-    return is_of_another and sent_below(history, f"controller-{owner}", written[-1].version)
+    return is_of_another and sent_below(history, f"controller-{owner}", written[-1].version, at_ns)
 
 
 def _place(change: ZnodeChange) -> tuple[int, int]:

@@ -82,4 +82,4 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
     if at_ns is None or not written or phase_at(history, at_ns) != Phase.HYBRID.name:
         return False
     writer = writer_in(written[-1])
-    return sent_below(history, writer, written[-1].version)
+    return sent_below(history, writer, written[-1].version, at_ns)

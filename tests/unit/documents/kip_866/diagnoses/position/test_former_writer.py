@@ -26,6 +26,8 @@ def claim(at_ms: int, owner: int) -> ZnodeChange:
     return znode(at_ms, "/controller", json.dumps({"brokerid": owner, "kraftControllerEpoch": 4}))
 
 
+SINCE = [position(20_000, 61, 30, SUCCESSOR, 4), position(25_000, 62, 31, FORMER, 5)]
+"""The successor got over it, and another controller wrote later."""
 WRITTEN = [position(10_000, 57, 17, FORMER, 2), position(15_000, 60, 18, FORMER, 2)]
 
 
@@ -46,6 +48,7 @@ def lacking(
         (lacking(CHECK_FAILED, *WRITTEN, claim(16_000, FORMER)), ()),
         (lacking(CHECK_FAILED, WRITTEN[0], claim(16_000, SUCCESSOR)), ()),
         (lacking(CHECK_FAILED, *WRITTEN, claim(16_000, SUCCESSOR), position(17_000, 61, 19, SUCCESSOR, 4)), ()),
+        (lacking(CHECK_FAILED, *WRITTEN, *SINCE, claim(26_000, SUCCESSOR)), ()),
         (lacking(CHECK_FAILED, *WRITTEN), ()),
         (lacking(CHECK_FAILED, *WRITTEN, claim(16_000, SUCCESSOR), observed="after"), ()),
     ],
@@ -56,6 +59,7 @@ def lacking(
         "the former one is in charge",
         "no newer version",
         "it wrote since",
+        "it wrote since, and another one",
         "no claim",
         "no list",
     ],

@@ -69,6 +69,7 @@ def run_with(
         (run_with(image("zookeeper", rate=1.0), log=FAULT + refused(140)), ()),
         (run_with(image("zookeeper", rate=1.0), log=FAULT + refused(139)), BUG),
         (run_with(image("zookeeper", rate=1.0), log=refused(139)), ()),
+        (run_with(image("zookeeper", rate=1.0), log=FAULT + refused(17)), ()),
     ],
     ids=[
         "a state",
@@ -82,6 +83,7 @@ def run_with(
         "in time",
         "since",
         "no cause",
+        "long before",
     ],
 )
 def test_what_zookeeper_lacks_is_named_by_the_order_of_writes(run: History, bugs: tuple[str, ...]) -> None:
