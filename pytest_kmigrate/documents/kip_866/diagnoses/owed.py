@@ -15,14 +15,16 @@ _MOVING = frozenset({"isr", "leader", "leader_epoch", "partition_epoch", "contro
 def owed_places(history: History, labels: Sequence[str], behind: str, owes: Callable[[int], bool]) -> set[Place]:
     """The places of which an image of ZooKeeper may be behind other images, if a driver owed what is of these times.
 
-    That are those that were changed last then, with the partitions of topics that were made, grown or deleted, and
-    partitions of which nothing but leader and in-sync replicas has moved on.
+    That are those that were changed last then, with the partitions of topics that were made, grown or deleted; and what
+    moves on without a client's request: leaders and in-sync replicas of partitions, if nothing else of them differs,
+    and the next id of producers.
     """
     stale = history.images[behind]
     others = [each for label in labels if (each := history.images[label]).source != stale.source]
     states = [each for each in admissible_states(changes_before(history, behind)) if owes(each.last.at_ns)]
     found = {(each.family, each.slot[1]) for each in states}
     found |= {("partitions", key) for key in _partitions_of(states, stale, others)}
+    found |= {("producer_ids", key) for key in _earlier_ids(stale, others)}
     return found | {("partitions", key) for key in _moved(stale.partitions, others)}
 
 
@@ -34,6 +36,16 @@ def _partitions_of(states: Sequence[State], stale: MetadataImage, others: Sequen
             topic = key.rpartition("-")[0]
             if topic in made or (topic in grown and key not in stale.partitions):
                 yield key
+
+
+def _earlier_ids(stale: MetadataImage, others: Sequence[MetadataImage]) -> set[str]:
+    """What is the id of the next producer, where ZooKeeper has an earlier one, or none."""
+    return {
+        key
+        for other in others
+        for key, now in other.producer_ids.items()
+        if isinstance(now, int) and isinstance(before := stale.producer_ids.get(key, -1), int) and before < now
+    }
 
 
 def _moved(stale: Mapping[str, Mapping[str, object]], others: Sequence[MetadataImage]) -> set[str]:

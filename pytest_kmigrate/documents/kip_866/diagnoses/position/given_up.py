@@ -58,8 +58,7 @@ def _lacks_what_came_since(history: History, wrong: Wrong, labels: Sequence[str]
         place for each in behind for place in owed_places(history, labels, each, lambda at_ns: at_ns >= claim.at_ns)
     }
     places = wrong.places | {each.place for each in wrong.all_lost}
-    is_owed = all(family == "producer_ids" or (family, key) in owed for family, key in places)
-    return bool(places) and is_owed and all(_is_given_up_at(history, each.at_ns) for each in taken)
+    return bool(places) and places <= owed and all(_is_given_up_at(history, each.at_ns) for each in taken)
 
 
 def _is_uninformed(history: History, violation: Violation) -> bool:

@@ -1,17 +1,19 @@
 """kmigrate-24: of a topic that was being written when ZooKeeper was lost, the last write is made first, and fails."""
 
 import re
+from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
-from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import lacks_its_znode
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, writer_in
+from pytest_kmigrate.documents.kip_866.diagnoses.owed import owed_places
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -44,8 +46,24 @@ def topic_was_written_out_of_order(history: History, verdict: Verdict) -> bool:
     taken = snapshot(history, label) if label is not None else None
     if wrong is None or taken is None:
         return False
-    is_all = all(family == "partitions" and key in stateless for family, key in wrong.places)
-    return is_all or _stands_still_at(history, taken.at_ns)
+    if all(family == "partitions" and key in stateless for family, key in wrong.places):
+        return True
+    return _stands_still_at(history, taken.at_ns) and _is_of_then(history, wrong, verdict.listed("images"))
+
+
+def _is_of_then(history: History, wrong: Wrong, labels: Sequence[str]) -> bool:
+    """Whether what ZooKeeper lacks was changed while it was not written, or is leaders that were elected since."""
+    windows = unwritten(history)
+    behind = [label for label in labels if history.images[label].source == "zookeeper"]
+    owed = {
+        place
+        for each in behind
+        for place in owed_places(
+            history, labels, each, lambda at_ns: any(one.from_ns <= at_ns <= one.to_ns for one in windows)
+        )
+    }
+    places = wrong.places | {each.place for each in wrong.all_lost}
+    return bool(places) and places <= owed
 
 
 @kept

@@ -90,6 +90,14 @@ def test_what_no_change_since_the_takeover_explains_is_another_defect() -> None:
     assert explained_by(run, metadata_equivalent.judge(run, "log", "zookeeper")) == ()
 
 
+@pytest.mark.parametrize(("held", "bugs"), [(1000, ("kmigrate-17",)), (3000, ())], ids=["earlier", "later"])
+def test_ids_of_producers_go_on_in_the_log(held: int, bugs: tuple[str, ...]) -> None:
+    """ZooKeeper stays at an earlier one."""
+    log, zookeeper = ({"producer_ids": {"next": each}} for each in (2000, held))
+    run = unchanged(log=log, zookeeper=zookeeper)
+    assert named(run, metadata_equivalent.judge(run, "log", "zookeeper")) == bugs
+
+
 OLDER, NEWER = ({**PARTITION, "leader": 2, "leader_epoch": epoch} for epoch in (3, 5))
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
-from tests.unit.checkers.histories import MS, phase, znode
+from tests.unit.checkers.histories import MS, change, phase, znode
 from tests.unit.checkers.images import FULL, PARTITION
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
 
@@ -44,12 +45,19 @@ def image(source: str, *, state: bool = True, rate: float = 1024.0) -> MetadataI
     return MetadataImage(source, topics=FULL.topics, partitions=partitions, quotas=quotas)
 
 
+SET = change(58_000, "set-quota", "user=u", wanted={"producer_byte_rate": 1024.0})
+
+
 def run_with(
-    in_zookeeper: MetadataImage, log: str = FAULT, logged: Sequence[Transaction] = (LAST, MADE), at: str = "HYBRID"
+    in_zookeeper: MetadataImage,
+    log: str = FAULT,
+    logged: Sequence[Transaction] = (LAST, MADE),
+    at: str = "HYBRID",
+    changes: Sequence[Event] = (SET,),
 ) -> History:
     """A run in which both sides are looked at, and ``/migration`` has version 140 since before."""
     images = {"log": image("metadata-log"), "after": in_zookeeper}
-    events = [*started(*CONTROLLERS), phase(5, at)]
+    events = [*started(*CONTROLLERS), phase(5, at), *changes]
     held = znode(57_600, "/migration", json.dumps({"kraft_controller_id": 3002}), version=140)
     logs = {"controller-3002": log}
     return seen_at_last(images, *events, transactions=logged, znodes=[held], logs=logs)
@@ -70,6 +78,7 @@ def run_with(
         (run_with(image("zookeeper", rate=1.0), log=FAULT + refused(139)), BUG),
         (run_with(image("zookeeper", rate=1.0), log=refused(139)), ()),
         (run_with(image("zookeeper", rate=1.0), log=FAULT + refused(17)), ()),
+        (run_with(image("zookeeper", rate=1.0), log=FAULT + refused(139), changes=()), ()),
     ],
     ids=[
         "a state",
@@ -84,6 +93,7 @@ def run_with(
         "since",
         "no cause",
         "long before",
+        "never changed",
     ],
 )
 def test_what_zookeeper_lacks_is_named_by_the_order_of_writes(run: History, bugs: tuple[str, ...]) -> None:
