@@ -1,6 +1,7 @@
 """KAFKA-17146: the znode ``/migration`` of a migration that was undone is taken for that of the next one."""
 
 import re
+import sys
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
@@ -12,8 +13,8 @@ from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import LISTS_NONE, clients_are_told_of_every_broker
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
-from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, since_the_takeover, until_the_takeover
-from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within
+from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -25,14 +26,19 @@ _UNLISTED = re.compile(
 )
 
 
-@diagnosis("KAFKA-17146", windows=since_the_takeover)
+def _since_the_skipped_copy(history: History) -> list[Window]:
+    """From the first take-over from a stale position on: what is wrong before has another cause."""
+    return [Window(each, sys.maxsize) for each in _skipped_ns(history)[:1]]
+
+
+@diagnosis("KAFKA-17146", windows=_since_the_skipped_copy)
 def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) -> bool:
     """When new controllers took over, ``/migration`` held a position that controllers of a former log had written.
 
     It explains that the log lacks what ZooKeeper had, and that brokers which hear from them know nothing of it. One
     that was restarted before they send anything lists no broker, not even itself.
     """
-    if not _took_over_from_a_stale_position(history):
+    if not _skipped_ns(history):
         return False
     if verdict.is_of(clients_are_told_the_same):
         return all(hears_nothing(each.observed) for each in verdict.violations)
@@ -41,10 +47,14 @@ def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) ->
     return all_unmet(history, verdict, lambda event: _lacks_some(history, event))
 
 
-def _took_over_from_a_stale_position(history: History) -> bool:
+def _skipped_ns(history: History) -> list[int]:
+    """When controllers of a new log first took over from a stale position, and skipped the copy."""
     starts_ns = life_starts_ns(history)
     changes = [each for each in history.znodes if each.path == MIGRATION]
-    return any(_is_stale_at(changes, starts_ns, claim.at_ns) for claim in kraft_claims(history))
+    first: dict[str, int] = {}
+    for claim in kraft_claims(history):
+        first.setdefault(claim.series, claim.at_ns)
+    return [at_ns for at_ns in first.values() if _is_stale_at(changes, starts_ns, at_ns)]
 
 
 def _is_stale_at(changes: Sequence[ZnodeChange], starts_ns: list[int], at_ns: int) -> bool:
@@ -72,7 +82,7 @@ def _lists_none(observed: str) -> bool:
 
 def _lacks_some(history: History, event: Unmet) -> bool:
     """Whether a list lacks some of what it should have, all of it older than the copy that was skipped."""
-    both = lists_in(event)
-    if both is None or not set(map(str, both[1])) < set(map(str, both[0])):
+    both, skipped_ns = lists_in(event), [each for each in _skipped_ns(history) if each <= event.at_ns]
+    if both is None or not skipped_ns or not set(map(str, both[1])) < set(map(str, both[0])):
         return False
-    return are_within(history, [each for each in both[0] if each not in both[1]], until_the_takeover(history))
+    return are_within(history, [each for each in both[0] if each not in both[1]], [Window(0, skipped_ns[-1])])

@@ -133,12 +133,6 @@ def since_the_takeover(history: History) -> list[Window]:
     return [Window(min([claim.at_ns, *begun_ns]), sys.maxsize)] if claim else []
 
 
-def until_the_takeover(history: History) -> list[Window]:
-    """Up to the last claim of a KRaft controller: what is younger was never copied."""
-    claimed_ns = [each.at_ns for each in kraft_claims(history)]
-    return [Window(0, claimed_ns[-1])] if claimed_ns else []
-
-
 def are_within(history: History, subjects: Iterable[object], windows: Iterable[Window]) -> bool:
     """Whether each subject that was changed at all was changed last in one of the windows."""
     last: dict[object, int] = {}

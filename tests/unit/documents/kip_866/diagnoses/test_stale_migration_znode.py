@@ -1,6 +1,7 @@
 """Facts about a position in ``/migration`` that a former migration left."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import LISTS_
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Violation, violates
-from tests.unit.checkers.histories import MS, event, history, znode
+from tests.unit.checkers.histories import MS, change, event, history, znode
 from tests.unit.documents.kip_866.diagnoses.naming import named, named_of_expectations, started, unmet
 
 ANEW_MS = 20_000
@@ -58,6 +59,27 @@ def test_a_takeover_with_the_former_position_is_kafka_17146(more: tuple[ZnodeCha
 def test_a_log_that_lacks_topics_for_another_reason_is_not_kafka_17146(run: History) -> None:
     """A copy that loses topics though ``/migration`` was new is another defect."""
     assert named_of_expectations(run) == ()
+
+
+@pytest.mark.parametrize(
+    ("made_ms", "bugs"), [(39_000, ("KAFKA-17146",)), (45_000, ())], ids=["before the take-over", "since"]
+)
+def test_a_topic_that_was_made_since_the_copy_was_skipped_is_lost_by_another_defect(
+    made_ms: int, bugs: tuple[str, ...]
+) -> None:
+    """Also if another controller has taken over since."""
+    run = second_migration(AGAIN, claim(50_000))
+    made = change(made_ms, "create-topic", "orders", wanted={"partitions": 1})
+    assert named_of_expectations(replace(run, events=[*run.events[:-1], made, run.events[-1]])) == bugs
+
+
+def test_a_broker_that_knows_nothing_in_the_former_migration_has_another_cause() -> None:
+    """The copy of that one was made."""
+    observed = "broker-0 in ZooKeeper mode reports 0 replicas=0,1; broker-2 in ZooKeeper mode reports nothing more, for"
+    for at_ms, bugs in ((15_000, ()), (50_000, ("KAFKA-17146",))):
+        violation = Violation("both brokers report the same topic orders", observed, at_ms * MS)
+        verdict = violates(Kind.LIVENESS, [violation]).by("clients_are_told_the_same")
+        assert named(second_migration(AGAIN), verdict) == bugs
 
 
 @pytest.mark.parametrize(
