@@ -114,7 +114,7 @@ def slow(at_ms: int) -> Verdict:
 
 
 def test_what_does_not_come_has_this_cause_only_without_a_quorum() -> None:
-    """One controller of three that has ended keeps nobody from anything."""
+    """Two controllers of three are a quorum, whatever ended the third."""
     one, two = (
         run_of(numbered([*WAY_BACK, *back(3000)]), ()),
         run_of(numbered([*WAY_BACK, *back(3000), *back(3001)]), ()),

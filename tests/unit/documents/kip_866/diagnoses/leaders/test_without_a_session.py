@@ -195,7 +195,7 @@ def test_leaders_stay_in_zookeeper_as_they_were(held: dict[str, Any] | None, *, 
 def test_partitions_that_a_topic_was_given_meanwhile_are_lost_by_it(
     at_ms: int, lacking: list[str], *, is_named: bool
 ) -> None:
-    """Each of them is a place of its own, of which no client was told."""
+    """Each of them is a place of its own."""
     held = {"replicas": [0, 1], "isr": [0, 1], "leader": 0, "leader_epoch": 3}
     every = dict.fromkeys(("orders-0", "orders-1", "other-0"), held)
     topics = {"orders": {"id": "x"}, "other": {"id": "y"}}
