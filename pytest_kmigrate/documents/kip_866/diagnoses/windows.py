@@ -164,6 +164,25 @@ def is_of_a_sync(history: History, written: Transaction) -> bool:
     return claim is not None and claim.is_kraft and _is_of_the_sync(history, claim, written)
 
 
+def synced_since_ns(history: History, life: int, until_ns: int) -> int | None:
+    """When the last KRaft controller of a life took over whose full sync had ended by then; None: none had.
+
+    What the log had then, ZooKeeper had as the sync ended. The offset in ``/migration`` rises after it only.
+    """
+    ended = [
+        claim.transaction.at_ns
+        for claim in claims(history)
+        if claim.is_kraft and claim.life == life and _has_synced(history, claim, until_ns)
+    ]
+    return max(ended, default=None)
+
+
+def _has_synced(history: History, claim: Claimed, until_ns: int) -> bool:
+    begun = claim.transaction
+    own = [each for each in history.transactions if each.session == begun.session and each.zxid > begun.zxid]
+    return len({position_set(each) for each in own if each.at_ns < until_ns} - {None}) > 1
+
+
 def _is_of_the_sync(history: History, claim: Claimed, written: Transaction) -> bool:
     """Whether a transaction came soon after its claim, and before the offset in ``/migration`` rose: it rises last."""
     begun = claim.transaction

@@ -11,6 +11,7 @@ from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.settled import DUAL_WRITE, LOG, ZOOKEEPER
 from pytest_kmigrate.documents.kip_866.diagnoses.log_records import last_log, log_at, offsets_of
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import synced_since_ns
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.workloads import MetadataChanged
@@ -30,7 +31,7 @@ def last_quota_was_left_in_zookeeper(history: History, verdict: Verdict) -> bool
     """A controller's handler of changed quotas threw a NullPointerException, and such quotas are all that is wrong.
 
     It did so soon after each was taken away. ZooKeeper still holds them, or whatever took its metadata from there
-    after a revert.
+    after a revert. A controller that takes over later compares all quotas: what its full sync leaves is another defect.
     """
     wrong = wrong_in(history, verdict)
     if wrong is None or not wrong.places or any(family != "quotas" for family, _ in wrong.places):
@@ -51,7 +52,7 @@ def _explains(history: History, thrown: Collection[str], key: str, label: str) -
         and _had_them(history, key, held)
         and _is_gone(history, of_entity, removal)
         and _stays(history, removal, label)
-        and _was_thrown_at(history, thrown, removal)
+        and _was_thrown_at(history, thrown, removal, label)
         for removal in _removals(made)
     )
 
@@ -88,10 +89,14 @@ def _had_them(history: History, key: str, held: Mapping[str, object]) -> bool:
     return log is None or not offsets or any(log_at(log, each).quotas.get(key) == held for each in offsets)
 
 
-def _was_thrown_at(history: History, thrown: Collection[str], removal: Recorded[MetadataChanged]) -> bool:
-    """Whether the exception came while a removal was under way, or soon afterwards."""
-    to_ns = removal.at_ns + _HANDLED_WITHIN_NS
-    return any(was_logged_between(history, line, began_ns(removal), to_ns) for line in thrown)
+def _was_thrown_at(
+    history: History, thrown: Collection[str], removal: Recorded[MetadataChanged], label: str
+) -> bool:
+    """Whether the exception came while a removal was under way, or soon afterwards, and after any full sync's begin."""
+    taken, life = snapshot(history, label), life_at(life_starts_ns(history), removal.at_ns)
+    synced_ns = synced_since_ns(history, life, began_ns(taken)) if taken is not None else None
+    from_ns, to_ns = max(began_ns(removal), synced_ns or 0), removal.at_ns + _HANDLED_WITHIN_NS
+    return any(was_logged_between(history, line, from_ns, to_ns) for line in thrown)
 
 
 def _values(change: Recorded[MetadataChanged]) -> Collection[object]:
