@@ -15,6 +15,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import is_of_zookeeper_mode
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
@@ -98,7 +99,8 @@ def no_write_raises_the_offset_since(history: History, verdict: Verdict) -> bool
 def brokers_are_sent_nothing_since(history: History, verdict: Verdict) -> bool:
     """In HYBRID brokers lack what was changed since, and the topic whose write it was: both are sent after a write.
 
-    If they lack the topic of offsets, the consumers that need it wait for ever. Clients learn what brokers know.
+    If they lack the topic of offsets, the consumers that need it wait for ever. Clients learn what brokers know; those
+    in KRaft mode know what the log has.
     """
     wrong = wrong_in(history, verdict)
     if wrong is not None:
@@ -108,7 +110,9 @@ def brokers_are_sent_nothing_since(history: History, verdict: Verdict) -> bool:
         has_none = bool(asked) and all(_OFFSETS not in image.topics for image in asked)
         return has_none and _is_unserved_at(history, history.end_ns)
     if verdict.is_of(*_OF_WHAT_CLIENTS_LEARN):
-        return bool(verdict.violations) and all(_is_unserved_at(history, each.at_ns) for each in verdict.violations)
+        return bool(verdict.violations) and all(
+            is_of_zookeeper_mode(each) and _is_unserved_at(history, each.at_ns) for each in verdict.violations
+        )
     return verdict.is_of(brokers_are_told_of_changes) and were_not_sent(
         history,
         verdict,

@@ -10,6 +10,7 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import ClientMetadata, History
+from pytest_kmigrate.model.verdict import Violation
 
 Span = tuple[int, int]
 """From when to when, in nanoseconds."""
@@ -62,6 +63,12 @@ class Answer:
 def named(broker: BrokerAt) -> str:
     """A broker with its mode, which known deviations depend on."""
     return broker.name + (" in KRaft mode" if broker.mode == "kraft" else OF_ZOOKEEPER_MODE)
+
+
+def is_of_zookeeper_mode(violation: Violation) -> bool:
+    """Whether it is about what a broker in ZooKeeper mode answered: what is expected of it, or what was observed."""
+    asked = violation.expected.partition(" lists ")[0]
+    return asked.endswith(OF_ZOOKEEPER_MODE) or OF_ZOOKEEPER_MODE in violation.observed
 
 
 def has_answers(history: History) -> bool:

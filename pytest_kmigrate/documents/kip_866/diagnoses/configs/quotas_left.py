@@ -89,9 +89,7 @@ def _had_them(history: History, key: str, held: Mapping[str, object]) -> bool:
     return log is None or not offsets or any(log_at(log, each).quotas.get(key) == held for each in offsets)
 
 
-def _was_thrown_at(
-    history: History, thrown: Collection[str], removal: Recorded[MetadataChanged], label: str
-) -> bool:
+def _was_thrown_at(history: History, thrown: Collection[str], removal: Recorded[MetadataChanged], label: str) -> bool:
     """Whether the exception came while a removal was under way, or soon afterwards, and after any full sync's begin."""
     taken, life = snapshot(history, label), life_at(life_starts_ns(history), removal.at_ns)
     synced_ns = synced_since_ns(history, life, began_ns(taken)) if taken is not None else None

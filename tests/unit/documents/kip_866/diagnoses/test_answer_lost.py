@@ -282,6 +282,9 @@ def test_an_answer_is_lost_with_the_session_too(fault: str, targets: list[str], 
     assert named(run, lag_is_the_distance.judge(run)) == bugs
 
 
+OF_ZOOKEEPER_MODE = "broker-0 in KRaft mode reports more; broker-1 in ZooKeeper mode reports nothing more, for 11 s"
+
+
 @pytest.mark.parametrize(
     "check",
     [
@@ -317,6 +320,40 @@ def test_writes_that_stop_with_a_broker_since_are_kmigrate_7(
 ) -> None:
     """In HYBRID the others do not hear what they lead."""
     run = after_an_outage(*events, event(EventKind.CHECKS, 80_000), log=log)
-    violation = Violation("a", "b", None if at_ms is None else at_ms * MS)
+    violation = Violation("a", OF_ZOOKEEPER_MODE, None if at_ms is None else at_ms * MS)
     verdict = Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, violations=(violation,), count=1)
     assert named(run, verdict) == bugs
+
+
+@pytest.mark.parametrize(
+    ("check", "expected", "observed", "bugs"),
+    [
+        ("clients_are_told_the_same", "both brokers report the same topic a", OF_ZOOKEEPER_MODE, ("kmigrate-7",)),
+        (
+            "clients_are_told_the_same",
+            "both brokers report the same topic a",
+            OF_ZOOKEEPER_MODE.replace("ZooKeeper", "KRaft"),
+            (),
+        ),
+        (
+            "clients_are_told_of_every_broker",
+            "broker-1 in ZooKeeper mode lists broker-0 in KRaft mode",
+            "it lists 1, 11 s after broker-0 was ready",
+            ("kmigrate-7",),
+        ),
+        (
+            "clients_are_told_of_every_broker",
+            "broker-0 in KRaft mode lists broker-1 in ZooKeeper mode",
+            "it lists 0, 11 s after broker-1 was ready",
+            (),
+        ),
+    ],
+    ids=["unlike in ZooKeeper mode", "unlike in KRaft mode", "lacking in ZooKeeper mode", "lacking in KRaft mode"],
+)
+def test_brokers_in_kraft_mode_learn_from_the_log(
+    check: str, expected: str, observed: str, bugs: tuple[str, ...]
+) -> None:
+    """What they do not report has another cause, also while nothing is written to ZooKeeper."""
+    run = after_an_outage(event(EventKind.CHECKS, 80_000))
+    violation = Violation(expected, observed, 50_000 * MS)
+    assert named(run, Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, violations=(violation,), count=1)) == bugs
