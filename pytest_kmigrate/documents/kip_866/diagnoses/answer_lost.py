@@ -4,6 +4,7 @@ Its answer was lost with the connection, or another write of the same topic was 
 """
 
 import re
+from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.clients.consumption import longest_time_without_consumption
@@ -39,6 +40,7 @@ from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
@@ -224,10 +226,21 @@ def _is_lost_at(history: History, at_ns: int) -> bool:
         return False
     writer, written_ns = writer_in(written[-1]), written[-1].at_ns
     sent = [int(version) for version in _CHECK_FAILED.findall(log_of(history, writer))]
-    if not any(version < written[-1].version for version in sent):
+    if not any(_known_to(history, writer, written) <= version < written[-1].version for version in sent):
         return False
     is_given_up = is_given_up_at(history, at_ns, _ELECTS_NS) and _was_disturbed(history, writer, written_ns)
     return is_given_up or (active_at(history, at_ns) == writer and _was_refused(history, writer, written[-1]))
+
+
+def _known_to(history: History, writer: str, written: Sequence[ZnodeChange]) -> int:
+    """The lowest version that a writer may send: it has read the znode since it was elected last before its write.
+
+    What it sent in an earlier reign is lower. A znode that was made anew has versions of its own.
+    """
+    elected = [each.at_ns for each in history.of(ActiveControllerChanged) if each.node == writer]
+    elected_ns = max((at_ns for at_ns in elected if at_ns <= written[-1].at_ns), default=0)
+    known = [each.version for each in written if each.at_ns < elected_ns]
+    return known[-1] if known and known[-1] <= written[-1].version else -1
 
 
 def _was_refused(history: History, writer: str, written: ZnodeChange) -> bool:

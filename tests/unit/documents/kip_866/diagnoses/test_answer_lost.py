@@ -357,3 +357,23 @@ def test_brokers_in_kraft_mode_learn_from_the_log(
     run = after_an_outage(event(EventKind.CHECKS, 80_000))
     violation = Violation(expected, observed, 50_000 * MS)
     assert named(run, Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, violations=(violation,), count=1)) == bugs
+
+
+EARLIER = [
+    event(EventKind.ACTIVE_CONTROLLER, at_ms, f"controller-{number}", controller=f"controller-{number}")
+    for at_ms, number in ((500, 3001), (5_000, 3000), (10_000, 3001))
+]
+
+
+@pytest.mark.parametrize(
+    ("sent", "bugs"), [(33, ("kmigrate-7",)), (4, ())], ids=["in this reign", "in an earlier reign"]
+)
+def test_a_version_that_was_sent_in_an_earlier_reign_explains_nothing_now(sent: int, bugs: tuple[str, ...]) -> None:
+    """A controller that is elected again reads the znode again; why it writes nothing now is another matter."""
+    run = lacking("zookeeper", *EARLIER, log=refused(sent))
+    before = [
+        znode(1_000, "/migration", HELD, version=5),
+        znode(6_000, "/migration", HELD.replace("3001", "3000"), version=20),
+    ]
+    run = replace(run, znodes=[*before, *run.znodes])
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
