@@ -68,14 +68,14 @@ _WRITES_TO = "writes to "
 def full_sync_begins_again_before_new_partitions(history: History, verdict: Verdict) -> bool:
     """A controller found the same partition without a state, again and again, and each full sync failed after it.
 
-    It explains what ZooKeeper lacks while it has that partition without a state, and if no sync has ended since, that
-    brokers in ZooKeeper mode hear of nothing; while this controller is active and ZooKeeper has it so also that
+    It explains what ZooKeeper lacks while it has that partition without a state; while this controller is active and no
+    sync has ended since, that brokers in ZooKeeper mode hear of nothing; if ZooKeeper has the partition so, also that
     partitions have no leaders, or get none as a broker is stopped in HYBRID, and that the offset in ``/migration``
     stays. Up to 3.6 the sync passes the partition
     over, and ends, or fails at what comes later (kmigrate-22); then it explains that partition.
     """
     if _is_of_brokers_not_informed(verdict):
-        return any(_without_state(log) and _never_ended(log) for _, log in logs_of(history, "controller"))
+        return _were_stuck(history, verdict, lambda log: bool(_without_state(log)) and _never_ended(log))
     if _is_of_what_stands_still(history, verdict):
         seen = frozenset().union(*(_stateless(each) for each in history.images.values()))
         return _is_stuck(history, verdict, lambda log: not seen.isdisjoint(_without_state(log)) and _never_ended(log))
@@ -108,7 +108,7 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
     while this controller is active also that partitions have no leaders, and that the offset in ``/migration`` stays.
     """
     return _is_blocked(history, _NO_NAME) and (
-        _is_of_brokers_not_informed(verdict)
+        (_is_of_brokers_not_informed(verdict) and _were_stuck(history, verdict, _ends_at_a_default_quota))
         or (_is_of_what_stands_still(history, verdict) and _is_stuck(history, verdict, _ends_at_a_default_quota))
         or _is_behind(history, verdict, _BEFORE_QUOTAS)
         or all_unmet(history, verdict, lambda event: any(each.is_of(event.what) for each in BROKERS_KNOW))
@@ -153,6 +153,12 @@ def _is_stuck(history: History, verdict: Verdict, is_so: Callable[[str], bool]) 
     if not stays and (verdict.is_of(zookeeper_follows_the_log) or verdict.kind is not Kind.LIVENESS):
         return False
     return bool(verdict.violations) and all(_is_of_who_was_active(history, each, is_so) for each in verdict.violations)
+
+
+def _were_stuck(history: History, verdict: Verdict, is_so: Callable[[str], bool]) -> bool:
+    """Whether that is so by the log of the controller that was active when each violation was seen."""
+    logs = [log_of(history, active_at(history, each.at_ns or 0)) for each in verdict.violations]
+    return bool(logs) and all(map(is_so, logs))
 
 
 def _is_of_who_was_active(history: History, violation: Violation, is_so: Callable[[str], bool]) -> bool:
