@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
@@ -18,7 +19,7 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.availability import part
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.transactions.following import raised_by, zookeeper_follows_the_log
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import held_by_migration, writer_in
-from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten
 from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_WRITTEN, NO_STATE
 from pytest_kmigrate.documents.kip_866.expectations import BROKERS_KNOW, CONFIG_WRITTEN
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -84,19 +85,23 @@ def full_sync_begins_again_before_new_partitions(history: History, verdict: Verd
     label = wrong.behind(history, "zookeeper") if wrong else None
     if wrong is not None and label is not None:
         stateless = _stateless(history.images[label])
-        return bool(blocking & stateless) or _are_of(wrong.places, passed & stateless)
+        is_blocked = bool(blocking & stateless) and never_written(history, wrong, but_created=True)
+        return is_blocked or _are_of(wrong.places, passed & stateless)
     return bool(blocking | passed) and all_unmet(history, verdict, lambda event: _is_about(event, blocking | passed))
 
 
 @diagnosis("kmigrate-10", windows=unwritten)
 def full_sync_begins_again_before_client_metrics(history: History, verdict: Verdict) -> bool:
-    """Each full sync of a controller failed at the configs of CLIENT_METRICS.
+    """Each full sync of the active controller failed at the configs of CLIENT_METRICS.
 
     It explains that ZooKeeper lacks what comes later than topics and partitions.
     """
-    return _is_blocked(history, _UNKNOWN) and (
-        _is_behind(history, verdict, _BEFORE_CONFIGS)
-        or all_unmet(history, verdict, lambda event: CONFIG_WRITTEN.is_of(event.what))
+
+    def is_blocked_at(at_ns: int) -> bool:
+        return _is_blocked_at(history, _UNKNOWN, at_ns)
+
+    return _is_behind(history, verdict, _BEFORE_CONFIGS, is_blocked_at) or all_unmet(
+        history, verdict, lambda event: CONFIG_WRITTEN.is_of(event.what) and is_blocked_at(event.at_ns)
     )
 
 
@@ -107,11 +112,19 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
     It explains that ZooKeeper lacks what comes later than configs, and that brokers in ZooKeeper mode hear of nothing;
     while this controller is active also that partitions have no leaders, and that the offset in ``/migration`` stays.
     """
-    return _is_blocked(history, _NO_NAME) and (
+
+    def is_blocked_at(at_ns: int) -> bool:
+        return _is_blocked_at(history, _NO_NAME, at_ns)
+
+    return (
         (_is_of_brokers_not_informed(verdict) and _were_stuck(history, verdict, _ends_at_a_default_quota))
         or (_is_of_what_stands_still(history, verdict) and _is_stuck(history, verdict, _ends_at_a_default_quota))
-        or _is_behind(history, verdict, _BEFORE_QUOTAS)
-        or all_unmet(history, verdict, lambda event: any(each.is_of(event.what) for each in BROKERS_KNOW))
+        or _is_behind(history, verdict, _BEFORE_QUOTAS, is_blocked_at)
+        or all_unmet(
+            history,
+            verdict,
+            lambda event: any(each.is_of(event.what) for each in BROKERS_KNOW) and is_blocked_at(event.at_ns),
+        )
     )
 
 
@@ -138,8 +151,9 @@ def _is_of_what_stands_still(history: History, verdict: Verdict) -> bool:
     )
 
 
-def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:
-    return any(len(fault.findall(log)) >= _AGAIN for _, log in logs_of(history, "controller"))
+def _is_blocked_at(history: History, fault: re.Pattern[str], at_ns: int) -> bool:
+    """Whether the controller that was active then failed so again and again, and no sync of it has ended since."""
+    return _ends_at(fault, log_of(history, active_at(history, at_ns)))
 
 
 def _is_stuck(history: History, verdict: Verdict, is_so: Callable[[str], bool]) -> bool:
@@ -173,16 +187,27 @@ def _is_of_who_was_active(history: History, violation: Violation, is_so: Callabl
 
 def _ends_at_a_default_quota(log: str) -> bool:
     """Whether a controller never came beyond the default quota."""
-    attempts = _NO_NAME.split(log)
+    return _ends_at(_NO_NAME, log)
+
+
+def _ends_at(fault: re.Pattern[str], log: str) -> bool:
+    attempts = fault.split(log)
     return len(attempts) > _AGAIN and _WRITTEN not in attempts[-1]
 
 
-def _is_behind(history: History, verdict: Verdict, before: Collection[str]) -> bool:
-    """Whether ZooKeeper alone lacks something, and nothing of these families, which a full sync writes before."""
+def _is_behind(
+    history: History, verdict: Verdict, before: Collection[str], is_blocked_at: Callable[[int], bool]
+) -> bool:
+    """Whether ZooKeeper alone lacks something, which was never written, while a sync was blocked.
+
+    It is nothing of these families, which a full sync writes before.
+    """
     wrong = wrong_in(history, verdict)
-    if wrong is None or wrong.behind(history, "zookeeper") is None:
+    label = wrong.behind(history, "zookeeper") if wrong else None
+    taken = snapshot(history, label) if label else None
+    if wrong is None or taken is None or not never_written(history, wrong, but_created=True):
         return False
-    return not any(family in before for family, _ in wrong.places)
+    return is_blocked_at(taken.at_ns) and not any(family in before for family, _ in wrong.places)
 
 
 def _are_of(places: Collection[tuple[str, str]], partitions: Collection[str]) -> bool:

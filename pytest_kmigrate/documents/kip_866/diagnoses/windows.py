@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
-from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in, writes_to
 from pytest_kmigrate.checkers.evidence.moments import healed_ns
 from pytest_kmigrate.checkers.metadata.changes import State, admissible_states, began_ns, has_failed
 from pytest_kmigrate.checkers.metadata.made import changed_ns, znode_of
@@ -101,14 +101,14 @@ def _made_ns(history: History, before_ns: int, written_ns: int) -> int:
     return min([began for began, end in ended if written_ns <= end + _SEEN_WITHIN_NS], default=written_ns)
 
 
-def never_written(history: History, wrong: Wrong) -> bool:
+def never_written(history: History, wrong: Wrong, *, but_created: bool = False) -> bool:
     """Whether ZooKeeper's own log has no write of what it lacks between its change and the image that lacks it.
 
     A controller that takes over after the image writes what is missing. Of partitions it is not asked: the znode of
-    their topic is another one.
+    their topic is another one. ``but_created``: the empty config with which a topic is created is no such write.
     """
     return not any(
-        _was_written(history, each.state, taken.at_ns if taken else sys.maxsize)
+        _was_written(history, each.state, taken.at_ns if taken else sys.maxsize, but_created=but_created)
         for label, lost in wrong.lost.items()
         for taken in [snapshot(history, label)]
         for each in lost
@@ -116,9 +116,13 @@ def never_written(history: History, wrong: Wrong) -> bool:
     )
 
 
-def _was_written(history: History, state: State, until_ns: int) -> bool:
+def _was_written(history: History, state: State, until_ns: int, *, but_created: bool) -> bool:
     writes = writes_to(history, znode_of(history, state.family, state.slot[1])[0])
-    return any(began_ns(state.last) < each.at_ns <= until_ns for each, _ in writes)
+    return any(
+        began_ns(state.last) < each.at_ns <= until_ns
+        and not (but_created and write.operation == "create" and held_in(write).get("config") == {})
+        for each, write in writes
+    )
 
 
 def since_the_takeover(history: History) -> list[Window]:

@@ -11,11 +11,12 @@ from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.documents.kip_866.checks.transactions.following import raised_by
 from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_WRITTEN
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, Write
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import change, event, history, phase, znode
 from tests.unit.checkers.images import FULL, PARTITION
+from tests.unit.documents.kip_866.checks.transactions.logged import FIRST, logged
 from tests.unit.documents.kip_866.diagnoses.naming import (
     CONTROLLERS,
     WRITTEN,
@@ -95,7 +96,7 @@ STATE, CONFIG = "the state of orders-5 in ZooKeeper", "the znode /config/brokers
 )
 def test_a_znode_that_does_not_come_is_named_by_the_log(log: str, name: str, bugs: tuple[str, ...]) -> None:
     """The same znode is missing where the sync ended, failed once, or failed elsewhere: another defect."""
-    events = [*started(*CONTROLLERS), unmet(60_000, name, expected=True, observed=False)]
+    events = [*started(*CONTROLLERS), ELECTED, unmet(60_000, name, expected=True, observed=False)]
     assert named_of_expectations(history(events=events, znodes=[WRITTEN], logs={"controller-3001": log})) == bugs
 
 
@@ -116,7 +117,7 @@ def compared(log: str, in_zookeeper: MetadataImage, *more: Event) -> History:
     """A run in which a config was changed, and both sides were looked at."""
     images = {"log": image("metadata-log"), "after": in_zookeeper}
     logs = {"controller-3001": log}
-    return seen_at_last(images, *started(*CONTROLLERS), CONFIGURED, *more, znodes=[WRITTEN], logs=logs)
+    return seen_at_last(images, *started(*CONTROLLERS), ELECTED, CONFIGURED, *more, znodes=[WRITTEN], logs=logs)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +144,39 @@ def test_what_zookeeper_lacks_is_named(log: str, in_zookeeper: MetadataImage, bu
     run = compared(log, in_zookeeper)
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
+@pytest.mark.parametrize(
+    ("log", "state", "bug"), [(BEGAN_AGAIN, False, "kmigrate-2"), (UNKNOWN * 3, True, "kmigrate-10")]
+)
+def test_what_was_written_to_zookeeper_after_the_change_was_lost_otherwise(log: str, *, state: bool, bug: str) -> None:
+    """A sync that never ends writes it not at all: whatever wrote another value is another defect."""
+    run = compared(log, image("zookeeper", state=state, a="1"))
+    written = [logged(at, FIRST, Write("set-data", "/config/brokers/1", "{}", 3)) for at in (40_000, 65_000)]
+    about = acknowledged_metadata_changes_present.judge(run, "after")
+    assert named(replace(run, transactions=written[:1]), about) == ()
+    assert named(replace(run, transactions=written[1:]), about) == (bug,)
+    empty = logged(40_000, FIRST, Write("create", "/config/brokers/1", '{"version": 1, "config": {}}', 0))
+    assert named(replace(run, transactions=[empty]), about) == (bug,)
+
+
+@pytest.mark.parametrize(
+    ("log", "more", "bugs"),
+    [
+        (UNKNOWN * 3, [], ("kmigrate-10",)),
+        (UNKNOWN * 3 + BEGUN + ENDED, [], ()),
+        (UNKNOWN * 3, [SUCCEEDED], ()),
+    ],
+    ids=["for good", "until a sync ended", "another controller is active"],
+)
+def test_client_metrics_explain_what_is_lacking_while_they_block(
+    log: str, more: list[Event], bugs: tuple[str, ...]
+) -> None:
+    """Once their subscriptions are deleted a sync ends, and what is lost later has another cause."""
+    run = compared(log, image("zookeeper", a="1"), *more)
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+    waited = replace(run, events=[*run.events, unmet(60_000, CONFIG, expected=True, observed=False)])
+    assert named_of_expectations(waited) == bugs
 
 
 @pytest.mark.parametrize(
