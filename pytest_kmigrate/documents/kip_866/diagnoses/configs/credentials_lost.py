@@ -1,5 +1,6 @@
 """KAFKA-20774: a node that loads its log loses credentials; a controller takes them from ZooKeeper as it takes over."""
 
+from collections.abc import Mapping
 from urllib.parse import unquote
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
@@ -10,10 +11,11 @@ from pytest_kmigrate.checkers.metadata.credentials import (
     of_mechanism,
     removes,
 )
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import loaded_and_synced
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.history import History, Write
+from pytest_kmigrate.model.history import History, Transaction
 from pytest_kmigrate.model.verdict import Verdict
 
 _USERS = "/config/users/"
@@ -28,9 +30,10 @@ def controller_took_credentials_from_zookeeper(history: History, verdict: Verdic
     those that it adds afterwards, whichever of them was changed first.
     """
     wrong = wrong_in(history, verdict)
-    if wrong is None or not wrong.places or wrong.behind(history, "zookeeper") is None:
+    label = wrong.behind(history, "zookeeper") if wrong else None
+    if wrong is None or not wrong.places or label is None:
         return False
-    return all(family == "scram" and _was_taken(history, key) for family, key in wrong.places)
+    return all(family == "scram" and _was_taken(history, key, label) for family, key in wrong.places)
 
 
 @diagnosis("KAFKA-20774")
@@ -43,23 +46,32 @@ def broker_lost_credentials_as_it_loaded_the_log(history: History, verdict: Verd
     return brokers_loaded_without(history, verdict)
 
 
-def _was_taken(history: History, key: str) -> bool:
+def _was_taken(history: History, key: str, label: str) -> bool:
+    """Whether this image lacks a credential since such a sync: none has written it from then to the image."""
     user, _, mechanism = key.rpartition(":")
     own, removals = changes_about(history, key)
-    if not own or any(map(removes, own)):
+    taken = snapshot(history, label)
+    if taken is None or key in history.images[label].scram or not own or any(map(removes, own)):
         return False
-    written = [
-        each
+    writes = [
+        (each, mechanism in configs)
         for each in history.transactions
-        if each.at_ns > own[-1].at_ns and any(_is_without(write, user, mechanism) for write in each.changes)
+        if own[-1].at_ns < each.at_ns <= taken.at_ns
+        for configs in [_configs_of(each, user)]
+        if configs is not None
     ]
+    since = max((number for number, (_, has_it) in enumerate(writes, 1) if has_it), default=0)
+    written = [each for each, _ in writes[since:]]
     if not written or not any(loaded_and_synced(history, written[0], own[-1], each) for each in removals):
         return False
     return drops_all(of_mechanism(history, own[-1]), own[-1].at_ns, written[0].at_ns)
 
 
-def _is_without(write: Write, user: str, mechanism: str) -> bool:
-    """Whether it sets the configs of a user, and this credential is not among them."""
-    configs = held_in(write).get("config")
-    is_user = write.path.startswith(_USERS) and unquote(write.path.removeprefix(_USERS)) == user
-    return is_user and isinstance(configs, dict) and mechanism not in configs
+def _configs_of(transaction: Transaction, user: str) -> Mapping[str, object] | None:
+    """What a transaction sets the configs of a user to; None: it leaves them alone."""
+    for write in transaction.changes:
+        configs = held_in(write).get("config")
+        is_user = write.path.startswith(_USERS) and unquote(write.path.removeprefix(_USERS)) == user
+        if is_user and isinstance(configs, dict):
+            return configs
+    return None

@@ -14,9 +14,9 @@ from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import Row, change, event, sample
+from tests.unit.checkers.histories import Row, change, event, history, sample, snapshot
 from tests.unit.checkers.images import FULL
-from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged
+from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged, place
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
 
 KEY, WANTED = "al ice:SCRAM-SHA-512", {"iterations": 4570}
@@ -76,6 +76,31 @@ def test_credentials_that_a_controller_takes_from_zookeeper_are_kafka_20774(
     bugs = ("KAFKA-20774",) if is_named else ()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
+
+
+WITH_IT = {"SCRAM-SHA-512": "digest"}
+
+
+@pytest.mark.parametrize(
+    ("writes", "held", "seen_ms", "bugs"),
+    [
+        ([sync(4_000, **WITH_IT), sync()], {}, 60_000, ("KAFKA-20774",)),
+        ([sync()], {}, 4_500, ()),
+        ([sync()], {KEY: {"iterations": 1}}, 60_000, ()),
+        ([sync(), sync(30_000, **WITH_IT), sync(40_000)], {}, 60_000, ()),
+    ],
+    ids=["since the sync", "before the sync", "another value", "it was there again"],
+)
+def test_a_credential_is_lost_by_the_sync_before_the_image(
+    writes: list[Transaction], held: dict[str, Row], seen_ms: int, bugs: tuple[str, ...]
+) -> None:
+    """What was lacking before, or is lost once more, has another cause; a wrong value is no loss."""
+    images = {"after": MetadataImage("zookeeper", known=FULL.known, scram=held)}
+    events = [*started(*CONTROLLERS, at_ms=2_500), *OTHERS, SET, snapshot(seen_ms, "after", 0)]
+    positions = [logged(6_000, FIRST, place(7)), logged(7_000, FIRST, place(8))]
+    transactions = sorted([claim(3_000), *positions, *writes], key=lambda each: each.at_ns)
+    run = history(events=events, images=images, transactions=transactions)
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
 
 
 def test_a_credential_that_was_removed_is_no_loss() -> None:
