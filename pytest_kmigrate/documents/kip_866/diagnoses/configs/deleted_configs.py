@@ -1,6 +1,9 @@
 """kmigrate-34: a controller that loads its log keeps the config of a deleted topic, and writes it to ZooKeeper."""
 
+from collections.abc import Collection
+
 from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import loaded_and_synced
 from pytest_kmigrate.model.document import diagnosis
@@ -26,17 +29,23 @@ def config_of_a_deleted_topic_came_back(history: History, verdict: Verdict) -> b
         family == "configs"
         and key.startswith(_TOPIC)
         and key.removeprefix(_TOPIC) not in topics
-        and _came_back(history, key.removeprefix(_TOPIC))
+        and _came_back(history, key.removeprefix(_TOPIC), [label for label in wrong.lost if _has(history, label, key)])
         for family, key in wrong.places
     )
 
 
-def _came_back(history: History, topic: str) -> bool:
+def _has(history: History, label: str, key: str) -> bool:
+    return key in history.images[label].configs
+
+
+def _came_back(history: History, topic: str, labels: Collection[str]) -> bool:
+    """Whether the last that was written before each image that has the config is its creation by such a sync."""
     subjects, path = (topic, f"{_TOPIC}{topic}"), f"/config/topics/{topic}"
     changes = [each for each in history.of(MetadataChanged) if each.what.subject in subjects]
     if not changes or changes[-1].what.change != "delete-topic" or changes[-1].what.outcome != "ok":
         return False
-    written = writes_to(history, path)
+    taken = [each.at_ns if (each := snapshot(history, label)) else 0 for label in labels]
+    written = [(each, write) for each, write in writes_to(history, path) if each.at_ns <= min(taken, default=0)]
     if not written:
         return False
     last, write = written[-1]

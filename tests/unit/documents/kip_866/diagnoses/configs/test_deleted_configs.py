@@ -7,7 +7,7 @@ from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import change
+from tests.unit.checkers.histories import change, history, snapshot
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged, place
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
@@ -93,3 +93,13 @@ def test_what_is_written_after_the_sync_is_another_defect(offset: int, *, is_nam
     transactions = [claim(4_000), *positions, written()]
     run = seen_at_last(images, *started(*CONTROLLERS, at_ms=3_000), SET, DELETED, transactions=transactions)
     assert bool(named(run, metadata_equivalent.judge(run, "log", "tree"))) is is_named
+
+
+@pytest.mark.parametrize(("seen_ms", "bugs"), [(60_000, ("kmigrate-34",)), (4_500, ())], ids=["after", "before"])
+def test_a_config_that_was_there_before_the_sync_had_another_cause(seen_ms: int, bugs: tuple[str, ...]) -> None:
+    """ZooKeeper never lost it, as a deletion that was not mirrored leaves it."""
+    image = MetadataImage("zookeeper", known=FULL.known, configs={"topic:gone": CONFIG})
+    events = [*started(*CONTROLLERS, at_ms=3_000), SET, DELETED, snapshot(seen_ms, "tree", 0)]
+    in_order = sorted(events, key=lambda each: each.at_ns)
+    run = history(events=in_order, images={"tree": image}, transactions=[claim(4_000), written()])
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "tree")) == bugs
