@@ -20,6 +20,7 @@ from tests.unit.documents.kip_866.diagnoses.naming import (
     named_of_expectations,
     named_of_steps,
     started,
+    timed,
     unmet,
 )
 
@@ -31,22 +32,31 @@ TO_KRAFT = f"{CHANNEL}Recorded new KRaft controller, from now on will use node c
 STARTING = f"{CHANNEL}Starting (kafka.server.NodeToControllerRequestThread)\n"
 
 
-def refused(partition: str, times: int = 900) -> str:
+def refused(partition: str, times: int = 900, at: str = "08:00:45") -> str:
     """A leader that refuses to change the ISR itself."""
     return (
-        f"INFO [Partition {partition} broker=1] Failed to alter partition to PendingExpandIsr(newInSyncReplicaId=2, "
+        f"2026-11-30 {at},000 INFO [Partition {partition} broker=1] Failed to alter partition to "
+        "PendingExpandIsr(newInSyncReplicaId=2, "
         "sentLeaderAndIsr=LeaderAndIsr(leader=1)) since the controller rejected the request with "
         "OPERATION_NOT_ATTEMPTED. Partition state has been reset to the latest committed state\n"
     ) * times
 
 
-FROZEN = STARTING + TO_ZOOKEEPER + refused("orders-0") + refused("orders-1") + refused("__consumer_offsets-2")
+def updated(at: str, number: int = 0) -> str:
+    """A leader has changed an ISR."""
+    return (
+        f"2026-11-30 {at},000 INFO [Partition orders-{number} broker=1] ISR updated to 1,0,2 and version updated to 4\n"
+    )
+
+
+REFUSED = refused("orders-0") + refused("orders-1") + refused("__consumer_offsets-2")
+FROZEN = STARTING + TO_ZOOKEEPER + REFUSED
 
 
 def short_isr(log: str, observed: list[list[int]], *more: Event, name: str = "in-sync replicas of orders") -> History:
     """A run in which broker-1 logged this, and some partitions lack a replica."""
     events = [*started(*BROKERS, *CONTROLLERS), *more, unmet(60_000, name, expected=WANTED, observed=observed)]
-    return history(events=events, znodes=[TAKEN_OVER], logs={"broker-1": log})
+    return timed(history(events=events, znodes=[TAKEN_OVER], logs={"broker-1": log}))
 
 
 LACKING = [[0, 1], [0, 1], [0, 1, 2]]
@@ -59,6 +69,11 @@ def test_a_broker_that_asks_no_kraft_controller_is_kmigrate_4() -> None:
     reason = "the replicas of broker-2 back in sync after its restart: not within 180 s; last seen: 3 partitions"
     run = short_isr(FROZEN, LACKING, *failed_step(50_000, reason))
     assert named_of_steps(run) == ("kmigrate-4",)
+    own = short_isr(FROZEN, LACKING, *failed_step(50_000, reason.replace("broker-2", "broker-1")))
+    assert named_of_steps(own) == ()
+    for node, bugs in (("broker-1", ("kmigrate-4",)), ("broker-0", ())):
+        counted = [sample(49_000, node, UnderReplicatedPartitions=3), sample(49_000, "broker-2")]
+        assert named_of_steps(replace(run, samples=counted)) == bugs
     other = short_isr(FROZEN, LACKING, *failed_step(50_000, "phase HYBRID: not within 180 s"))
     assert named_of_steps(other) == ()
 
@@ -74,6 +89,12 @@ def test_a_broker_that_asks_no_kraft_controller_is_kmigrate_4() -> None:
         short_isr(STARTING + TO_ZOOKEEPER + refused("orders-0", 9) + refused("orders-1", 9), LACKING),
         short_isr(FROZEN + STARTING + TO_KRAFT, LACKING),
         short_isr("", LACKING),
+        short_isr(STARTING + TO_ZOOKEEPER + REFUSED.replace("08:00:45", "08:00:25"), LACKING),
+        short_isr(STARTING + TO_ZOOKEEPER + REFUSED.replace("08:00:45", "08:00:10"), LACKING),
+        short_isr(FROZEN + updated("08:00:50", 7), LACKING),
+        short_isr(STARTING + TO_KRAFT + TO_ZOOKEEPER + REFUSED, LACKING),
+        short_isr(FROZEN, LACKING, *started("broker-1", at_ms=20_000)),
+        short_isr(FROZEN, LACKING, name="in-sync replicas of orders-by-day"),
     ],
     ids=[
         "a partition that is not refused",
@@ -84,6 +105,12 @@ def test_a_broker_that_asks_no_kraft_controller_is_kmigrate_4() -> None:
         "refused a few times",
         "before it was restarted",
         "no log",
+        "long ago",
+        "before the take-over",
+        "it changed another one since",
+        "it asked KRaft before",
+        "started after the take-over",
+        "a topic of a longer name",
     ],
 )
 def test_an_isr_that_stands_still_for_another_reason_is_not_kmigrate_4(run: History) -> None:
@@ -107,8 +134,13 @@ LED = {f"orders-{number}": {"leader": leader, "isr": [0, 1]} for number, leader 
         (STARTING + OF_OLD, [[0, 1], [0, 1], [0, 1]], ()),
         (STARTING + OF_OLD + OF_OLD_KRAFT, LACKING, ()),
         (OF_3_4, LACKING, ("kmigrate-4",)),
+        (STARTING + OF_OLD + updated("08:00:18"), LACKING, ("kmigrate-4",)),
+        (STARTING + OF_OLD + updated("08:00:40"), LACKING, ()),
     ],
-    ids=["those that it leads", "one of another leader", "it asks KRaft", "on 3.4"],
+    ids=[
+        *("those that it leads", "one of another leader", "it asks KRaft", "on 3.4"),
+        *("answered by the former controller", "it changed one since"),
+    ],
 )
 def test_releases_before_3_7_log_no_refusals(log: str, observed: list[list[int]], bugs: tuple[str, ...]) -> None:
     """Then it is what the broker leads that lacks a replica."""
