@@ -22,14 +22,13 @@ from pytest_kmigrate.documents.kip_866.expectations import (
     SUCCESSOR_KNOWN,
     TOPIC_REPORTED,
 )
-from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
+from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps, waits_for_leaders
 from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.event import Event, Recorded, is_a
 from pytest_kmigrate.model.events.nodes import NodeDied, NodeStarted, NodeStopped, ThreadDied
 from pytest_kmigrate.model.events.steps import StepEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
-from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
 
 _NO_BOOTSTRAP = "Should not have ZK migrations enabled on a cluster running metadata.version 3.0-IV1"
 _METRIC_LEFT = "already exists, can't register another one"
@@ -172,8 +171,8 @@ def channel_to_the_controller_ended(history: History, verdict: Verdict) -> bool:
     if verdict.is_of(no_unexpected_death):
         return bool(ended) and len(ended) == len(_deaths(history))
     blamed = blamed_steps(history, verdict)
-    changes_no_isr = any(_is_thread(event, f"{_CHANNEL}alter-partition") for event in ended)
-    return bool(blamed) and changes_no_isr and all(BACK_IN_SYNC in step.what.reason for step in blamed)
+    leaders = {str(event.node) for event in ended if _is_thread(event, f"{_CHANNEL}alter-partition")}
+    return bool(blamed) and all(waits_for_leaders(history, step, leaders) for step in blamed)
 
 
 @diagnosis("kmigrate-19")

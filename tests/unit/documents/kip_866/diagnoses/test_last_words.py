@@ -9,7 +9,7 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.whole_way import documen
 from pytest_kmigrate.documents.kip_866.procedure import STEPS
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, violates
-from tests.unit.checkers.histories import event, history
+from tests.unit.checkers.histories import event, history, sample
 from tests.unit.documents.kip_866.diagnoses.naming import (
     failed_step,
     named,
@@ -177,6 +177,25 @@ def test_a_step_that_waited_for_the_dead_is_named(events: list[Event], reason: s
     run = history(events=[*started("controller-3001", "broker-1"), *events, *failed_step(180_000, reason)])
     assert named_of_steps(run) == bugs
     assert named(run, documented_steps_end_finalized.judge(run)) == bugs
+
+
+@pytest.mark.parametrize(
+    ("reason", "lacking", "bugs"),
+    [
+        (NOT_IN_SYNC, {"broker-1": 3, "broker-0": 0}, ("kmigrate-8",)),
+        (NOT_IN_SYNC, {"broker-1": 3, "broker-0": 2}, ()),
+        (NOT_IN_SYNC, {"broker-1": 0, "broker-0": 3}, ()),
+        (NOT_IN_SYNC.replace("broker-2", "broker-1"), {}, ()),
+    ],
+    ids=["what it leads", "what another leads, too", "what another leads", "it was restarted itself"],
+)
+def test_a_channel_that_ended_keeps_what_its_broker_leads_out_of_sync(
+    reason: str, lacking: dict[str, int], bugs: tuple[str, ...]
+) -> None:
+    """Other brokers change the ISRs of theirs: what is not in sync there has another cause."""
+    samples = [sample(179_000, node, UnderReplicatedPartitions=count) for node, count in lacking.items()]
+    events = [*started("controller-3001", "broker-1"), thread_died(), *failed_step(180_000, reason)]
+    assert named_of_steps(history(events=events, samples=samples)) == bugs
 
 
 @pytest.mark.parametrize(
