@@ -78,6 +78,8 @@ _EXPIRY_WAITS = re.compile(
 _CONTROLLER_THREAD = '"controller-event-thread" '
 _NEVER_READY = re.compile(r"(broker-\d+) ready: not within ")
 _STILL_THERE = "it was still there "
+_TAKES_PART_NS = 60_000_000_000
+"""By then a node that was started again takes part."""
 
 _Death = Recorded[NodeDied | ThreadDied | NodeStopped]
 
@@ -244,7 +246,7 @@ def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
     if not deaths or not all(_had_another_leader(history, event) for event in deaths):
         return False
     blamed = blamed_steps(history, verdict)  # perhaps earlier than the deaths, for those of threads are noticed late
-    late = [step.what.reason.startswith("phase ") or _waits_for(step, deaths) for step in blamed]
+    late = [step.what.reason.startswith("phase ") or _waits_for(history, step, deaths) for step in blamed]
     return (
         (verdict.is_of(*_NOT_REGISTERED) and verdict.kind is Kind.LIVENESS)
         or (bool(late) and all(late))
@@ -268,7 +270,9 @@ def _explains(history: History, verdict: Verdict, is_of_the_bug: Callable[[_Deat
     if not deaths or not all(is_a(event, NodeDied) and is_of_the_bug(event) for event in deaths):
         return False
     blamed = blamed_steps(history, verdict)
-    return verdict.is_of(no_unexpected_death) or (bool(blamed) and all(_waits_for(step, deaths) for step in blamed))
+    return verdict.is_of(no_unexpected_death) or (
+        bool(blamed) and all(_waits_for(history, step, deaths) for step in blamed)
+    )
 
 
 def _took_for_an_id(history: History, event: _Death) -> bool:
@@ -298,11 +302,19 @@ def _is_thread(event: _Death, name: str) -> bool:
     return is_a(event, ThreadDied) and name in event.what.thread
 
 
-def _waits_for(step: Recorded[StepEnded], deaths: Sequence[Event]) -> bool:
-    """Whether a step waited for a phase that came no more, or for the controller itself to start."""
+def _waits_for(history: History, step: Recorded[StepEnded], deaths: Sequence[Event]) -> bool:
+    """Whether a step waited for a phase that came no more, or for the controller itself to start.
+
+    One that was started again, and had the time to take part, keeps no phase from coming.
+    """
     reason = step.what.reason
     before = [event for event in deaths if event.at_ns <= step.at_ns]
-    return any(reason.startswith(("phase ", f"{event.node} died")) for event in before)
+    starts = [(each.node, each.at_ns) for each in history.of(NodeStarted) if each.at_ns <= step.at_ns - _TAKES_PART_NS]
+    return any(
+        reason.startswith(f"{event.node} died")
+        or (reason.startswith("phase ") and not any(node == event.node and at > event.at_ns for node, at in starts))
+        for event in before
+    )
 
 
 def _all_hung(history: History, is_of_the_bug: Callable[[str], bool]) -> bool:
