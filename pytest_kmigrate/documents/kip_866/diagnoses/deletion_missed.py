@@ -9,15 +9,17 @@ from pytest_kmigrate.checkers.evidence.expectations import lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.run.steps import all_unmet, unmet_of
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
-from pytest_kmigrate.documents.kip_866.expectations import ON_DISKS
+from pytest_kmigrate.documents.kip_866.expectations import ON_DISKS, TOPIC_REPORTED
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _ANEW = r"(?:RegisterBrokerRecord [^\n]*broker {broker}:|RegisterBrokerRecord\(brokerId={broker},)"
+_INCARNATION = re.compile(r"incarnationId=([\w-]+)")
 _UNFENCED = (
     r"(?:BrokerRegistrationChangeRecord [^\n]*broker {broker}: [^\n]*fenced=-1"
     r"|broker {broker} to unfence has been granted)"
@@ -120,15 +122,41 @@ def _still_has(violation: Violation) -> _Kept | None:
 
 
 def _of_list(event: Recorded[ExpectationEnded]) -> _Kept | None:
-    both = lists_in(event)
+    """The brokers that a test saw to have a topic of which it had expected none to."""
+    both = lists_in(event) if any(each.is_of(event.what) for each in (TOPIC_REPORTED, ON_DISKS)) else None
     brokers = [each for each in both[1] if isinstance(each, int)] if both else []
     return _Kept(event.at_ns, brokers) if both and not both[0] and brokers and len(brokers) == len(both[1]) else None
 
 
 def _missed(history: History, controller: str, kept: _Kept) -> bool:
+    """Whether a controller fenced each broker, deleted the topic, and unfenced the broker, which has not started since.
+
+    What a broker registers with anew it is sent all of.
+    """
     log, topic = log_of(history, controller), rf"{re.escape(kept.topic)}\s" if kept.topic else ""
-    missed = [re.compile(_FENCED_AND_BACK.format(broker=each, topic=topic), re.DOTALL) for each in kept.brokers]
-    return all(each.search(log) for each in missed)
+    return all(
+        any(
+            not _has_registered_since(history, broker, log, missed.end(), kept.at_ns)
+            for missed in re.finditer(_FENCED_AND_BACK.format(broker=broker, topic=topic), log, re.DOTALL)
+        )
+        for broker in kept.brokers
+    )
+
+
+def _has_registered_since(history: History, broker: int, log: str, end: int, at_ns: int) -> bool:
+    """Whether a broker registered anew behind this place of a log, more often than it was started after a time.
+
+    A controller that starts logs former registrations again.
+    """
+    lines = re.compile(_ANEW.format(broker=broker) + r"[^\n]*")
+    before, after = ({_incarnation(each) for each in lines.findall(part)} for part in (log[:end], log[end:]))
+    later = [each for each in history.of(NodeStarted) if each.node == f"broker-{broker}" and each.at_ns > at_ns]
+    return len(after - before) > len(later)
+
+
+def _incarnation(registration: str) -> str:
+    found = _INCARNATION.search(registration)
+    return found[1] if found else registration
 
 
 def _removed_nothing(history: History, controller: str, brokers: Iterable[int]) -> bool:

@@ -21,6 +21,10 @@ BACK = (
 )
 ANEW = f"{CONTROL}Replayed RegisterBrokerRecord establishing a new incarnation of broker 2: RegisterBrokerRecord(\n"
 MISSED = FENCED + REMOVED + BACK
+BEFORE, OF_ANOTHER_START = (
+    ANEW.replace("(\n", f"(brokerId=2, isMigratingZkBroker=true, incarnationId={incarnation}, brokerEpoch=9)\n")
+    for incarnation in ("8UGFdX45R", "x0dAk-2Bw")
+)
 REMOVED_IN_3_5 = f"{CONTROL}Removed topic doomed with ID 53amGeeJSeGQPCiV5Ie3vA. (ReplicationControlManager)\n"
 BACK_IN_3_5 = f"{CONTROL}The request from broker 2 to unfence has been granted because it has caught up.\n"
 ANEW_IN_3_5 = f"{CONTROL}Registered new broker: RegisterBrokerRecord(brokerId=2, isMigratingZkBroker=true,\n"
@@ -36,6 +40,9 @@ ANEW_IN_3_5 = f"{CONTROL}Registered new broker: RegisterBrokerRecord(brokerId=2,
         (FENCED + BACK + REMOVED, [2], "controller-3001", ()),
         (FENCED + REMOVED + ANEW + BACK, [2], "controller-3001", ()),
         (FENCED + ANEW + REMOVED + BACK, [2], "controller-3001", ()),
+        (MISSED + OF_ANOTHER_START, [2], "controller-3001", ()),
+        (BEFORE + MISSED + BEFORE, [2], "controller-3001", ("kmigrate-13",)),
+        (MISSED + OF_ANOTHER_START + MISSED, [2], "controller-3001", ("kmigrate-13",)),
         (FENCED + REMOVED_IN_3_5 + BACK_IN_3_5, [2], "controller-3001", ("kmigrate-13",)),
         (FENCED + REMOVED_IN_3_5 + ANEW_IN_3_5 + BACK_IN_3_5, [2], "controller-3001", ()),
         ("", [2], "controller-3001", ()),
@@ -49,6 +56,9 @@ ANEW_IN_3_5 = f"{CONTROL}Registered new broker: RegisterBrokerRecord(brokerId=2,
         "deleted afterwards",
         "restarted",
         "restarted before the deletion",
+        "restarted since",
+        "its registration is logged again",
+        "missed again since its restart",
         "missed, on 3.5",
         "restarted, on 3.5",
         "no log",
@@ -62,6 +72,27 @@ def test_a_deletion_that_a_fenced_broker_missed_is_kmigrate_13(
     still = unmet(60_000, "brokers that report the topic to clients", expected=[], observed=observed)
     events = [*started(*BROKERS), event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active), still]
     assert named_of_expectations(history(events=events, logs={"controller-3001": log})) == bugs
+
+
+@pytest.mark.parametrize(
+    ("name", "restarted_ms", "log", "bugs"),
+    [
+        ("brokers that report the topic to clients", 70_000, MISSED + OF_ANOTHER_START, ("kmigrate-13",)),
+        ("brokers that report the topic to clients", 50_000, MISSED + OF_ANOTHER_START, ()),
+        ("brokers that have the topic on their disks", 70_000, MISSED, ("kmigrate-13",)),
+        ("partitions that have no leader", 70_000, MISSED, ()),
+    ],
+    ids=["restarted afterwards", "restarted before", "on its disks", "something else"],
+)
+def test_a_missed_deletion_explains_who_has_the_topic_until_it_is_restarted(
+    name: str, restarted_ms: int, log: str, bugs: tuple[str, ...]
+) -> None:
+    """A broker that registers anew is sent all there is; other lists of numbers are about something else."""
+    active = event(EventKind.ACTIVE_CONTROLLER, 5_000, "controller-3001", controller="controller-3001")
+    events = [*started(*BROKERS), active, unmet(60_000, name, expected=[], observed=[2])]
+    events += started("broker-2", at_ms=restarted_ms)
+    in_order = sorted(events, key=lambda each: each.at_ns)
+    assert named_of_expectations(history(events=in_order, logs={"controller-3001": log})) == bugs
 
 
 DOOMED = {**TOPICS, "doomed": "id; 0 leader=0 isr=0,1"}
