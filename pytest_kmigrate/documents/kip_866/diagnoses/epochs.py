@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, CONTROLLER_EPOCH
+from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, CONTROLLER_EPOCH, kraft_claims
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
 from pytest_kmigrate.checkers.evidence.expectations import Unmet, claims_of, lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
@@ -12,7 +12,7 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.availability import part
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History, ZnodeChange
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _OLD = (
     r"since its controller epoch {epoch} is old"
@@ -53,12 +53,39 @@ def controller_epoch_began_anew(history: History, verdict: Verdict) -> bool:
 
 
 def _all_starved(history: History, verdict: Verdict, reason: str) -> bool:
-    """Whether each partition that no write reached has a broker that logged the reason, in which it is named."""
+    """Whether each partition that no write reached has a broker that logged the reason, in which it is named.
+
+    No write reached it since a controller of ZooKeeper was in charge again: before that KRaft elects its leaders.
+    """
     if not verdict.is_of(partitions_stay_available) or verdict.count != len(verdict.violations):
+        return False
+    back_ns = _rolled_back_ns(history)
+    if back_ns is None or any(_lasted_until_ns(each) <= back_ns for each in verdict.violations):
         return False
     named = [_STARVED.search(each.expected) for each in verdict.violations]
     logs = [log for _, log in logs_of(history, "broker")]
     return all(found and any(re.search(reason.format(re.escape(found[1])), log) for log in logs) for found in named)
+
+
+def _rolled_back_ns(history: History) -> int | None:
+    """When a controller of ZooKeeper first held ``/controller`` after KRaft; None: none was seen to."""
+    claim = next(kraft_claims(history), None)
+    held = [(each.at_ns, held_in(each)) for each in history.znodes if each.path == CONTROLLER]
+    return next(
+        (
+            at_ns
+            for at_ns, holder in held
+            if claim is not None
+            and at_ns > claim.at_ns
+            and "brokerid" in holder
+            and int(holder.get("kraftControllerEpoch", -1)) < 0
+        ),
+        None,
+    )
+
+
+def _lasted_until_ns(violation: Violation) -> int:
+    return violation.awaited[1] if violation.awaited is not None else violation.at_ns or 0
 
 
 def _is_of_a_later_epoch(history: History, event: Unmet) -> bool:
