@@ -3,14 +3,17 @@
 import re
 from collections.abc import Sequence
 
+from pytest_kmigrate.checkers.controllers.znode_changes import writes_to
 from pytest_kmigrate.checkers.evidence.expectations import lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
+from pytest_kmigrate.checkers.metadata.changes import has_failed
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.expectations import CONFIG_WRITTEN, ON_DISKS
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -42,7 +45,10 @@ def reassignment_has_no_leader_epoch_of_its_own(history: History, verdict: Verdi
 
 @diagnosis("KAFKA-16003", windows=since_the_takeover)
 def topic_has_no_config_znode(history: History, verdict: Verdict) -> bool:
-    """A topic is whole in ZooKeeper but for the znode of its configs, though no write of dual write has failed."""
+    """A topic is whole in ZooKeeper but for the znode of its configs, though no write of dual write has failed.
+
+    Nothing of it was ever written: no config was set, and none was there before.
+    """
     has_failed = any(
         "error during event" in log or "migration fault" in log for _, log in logs_of(history, "controller")
     )
@@ -107,6 +113,9 @@ def _lacks_config_alone(history: History, event: Recorded[ExpectationEnded]) -> 
     topic = config["name"] if config is not None and config["kind"] == "topics" else None
     images = [image for image in history.images.values() if image.source == "zookeeper"]
     if topic is None or event.what.expected is not True or not images:
+        return False
+    configured = [each for each in history.of(MetadataChanged) if each.what.subject == f"topic:{topic}"]
+    if any(not has_failed(each) for each in configured) or writes_to(history, f"/config/topics/{topic}"):
         return False
     states = [value for key, value in images[-1].partitions.items() if key.rpartition("-")[0] == topic]
     return topic in images[-1].topics and bool(states) and all(value.get("isr") for value in states)

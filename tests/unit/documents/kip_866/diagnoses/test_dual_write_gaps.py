@@ -1,10 +1,14 @@
 """Facts about what the KRaft controllers leave out while brokers are in ZooKeeper mode."""
 
+from dataclasses import replace
+
 import pytest
 
+from pytest_kmigrate.model.history import Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import history
+from tests.unit.checkers.histories import change, history
 from tests.unit.checkers.images import PARTITION
+from tests.unit.documents.kip_866.checks.transactions.logged import FIRST, logged
 from tests.unit.documents.kip_866.diagnoses.naming import (
     BROKERS,
     CLAIM,
@@ -135,6 +139,11 @@ def test_a_topic_that_lacks_only_its_config_znode_is_kafka_16003(
         events=events, images={"created-zookeeper": image}, znodes=[CLAIM], kafka=kafka, logs={"controller-3000": log}
     )
     assert named_of_expectations(run) == bugs
+    if bugs:
+        configured = change(30_000, "alter-config", "topic:newcomer", wanted={"retention.ms": "1"})
+        assert named_of_expectations(replace(run, events=[configured, *run.events])) == ()
+        there = [logged(5_000, FIRST, Write("create", "/config/topics/newcomer", "{}", 0))]
+        assert named_of_expectations(replace(run, transactions=there)) == ()
 
 
 CREATED = "".join(
