@@ -43,7 +43,7 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _TURNS = (EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED, EventKind.ACTIVE_CONTROLLER)
 _ELECTS_NS = 30_000_000_000  # an ensemble that lost its leader may need several elections
@@ -74,7 +74,8 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     if wrong is not None:
         return _is_behind(history, wrong)
     if verdict.is_of(zookeeper_lag_grows_and_falls_back):
-        return _is_lost_at(history, history.end_ns)
+        # One that does not grow while ZooKeeper is away is of safety: this bug's writes wait, too.
+        return verdict.kind is Kind.LIVENESS and _is_lost_at(history, history.end_ns)
     if verdict.is_of(lag_is_the_distance):
         return all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
     if verdict.is_of(*_OF_BROKERS_THAT_STOP):
