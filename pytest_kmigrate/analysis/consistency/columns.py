@@ -41,6 +41,11 @@ class Columns:
         """The text that a number in a column of texts stands for."""
         return str(self._values[name][number])
 
+    def says(self, name: str, text: str) -> npt.NDArray[np.bool_]:
+        """Whether a column of texts has this one, row by row."""
+        said: npt.NDArray[np.bool_] = np.array([value == text for value in self._values[name]])[self[name]]
+        return said
+
     def is_told(self, name: str) -> npt.NDArray[np.bool_]:
         """Whether there is a text, row by row."""
         reported: npt.NDArray[np.bool_] = np.array([bool(value) for value in self._values[name]])[self[name]]

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pytest_kmigrate.analysis.consistency.columns import Columns
 from pytest_kmigrate.checkers.kernels import Aspect
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+from pytest_kmigrate.model.refusals import GIVEN_UP
 from pytest_kmigrate.recording.operation_parts import TRANSACTIONAL_SCHEMA
 
 Chosen = npt.NDArray[np.bool_]
@@ -145,11 +146,15 @@ def _surrounding(table: pa.Table, columns: Columns) -> pa.Table:
     sent = np.flatnonzero(is_sent & columns["idempotent"] & (columns["partition"] >= 0))
     who = np.stack([columns[name][sent] for name in ("topic", "partition", "producer")])
     markers = sent[np.unique(who, axis=1, return_index=True)[1]]
+    given_up = np.flatnonzero(is_sent & columns.says("error", GIVEN_UP))
+    when = np.stack([columns[name][given_up] for name in ("producer", "ended_ns")])
+    given_up = given_up[np.unique(when, axis=1, return_index=True)[1]]
     # A witness is of no partition, and a marker of no record: they say something and are nothing.
     witnesses = _with(table.take(pa.array(witness)), partition=-1)
     written = _with(table.take(pa.array(markers)), outcome=OperationOutcome.INDEFINITE, sequence=-1, offset=-1)
     written = _with(written, transaction=-1)
-    return pa.concat_tables([table.take(pa.array(reported)), witnesses, written])
+    epochs = _with(table.take(pa.array(given_up)), partition=-1, sequence=-1, offset=-1, transaction=-1)
+    return pa.concat_tables([table.take(pa.array(reported)), witnesses, written, epochs])
 
 
 def _with(table: pa.Table, **constants: int) -> pa.Table:

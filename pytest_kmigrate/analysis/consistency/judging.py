@@ -20,6 +20,7 @@ from pytest_kmigrate.checkers.kernels import (
 )
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+from pytest_kmigrate.model.refusals import GIVEN_UP
 from pytest_kmigrate.recording.operation_parts import place_of_part, read_part
 
 Row = dict[str, object]
@@ -42,9 +43,8 @@ def judged_group(group: pa.Table) -> Iterator[Row]:
     is_copy = np.repeat([is_copy for *_, is_copy in chunks], [len(table) for table in tables])
     yield from ({"what": OPERATIONS, "folder": folder, **row} for row in _counts(aspect, columns, ~is_copy))
     kind = columns["kind"]
-    around = columns.rows(
-        (kind == OperationKind.FINAL_READ) | ((kind == OperationKind.PRODUCE) & (columns["partition"] < 0))
-    )
+    is_without = (columns["partition"] < 0) | columns.says("error", GIVEN_UP)
+    around = columns.rows((kind == OperationKind.FINAL_READ) | ((kind == OperationKind.PRODUCE) & is_without))
     settled = surroundings(around, is_settled=group["is_settled"][0].as_py())
     aspects = {Aspect(aspect)} if aspect else ALL_ASPECTS
     looked_at = {name: columns[name] for name in ("outcome", "idempotent", "transaction")}

@@ -1,6 +1,7 @@
 """Checks of places: records of one producer in their order, none twice, no offset given to two."""
 
 from collections.abc import Callable
+from functools import partial
 
 from pytest_kmigrate.checkers import kernels
 from pytest_kmigrate.checkers.evidence.findings import (
@@ -42,14 +43,15 @@ def order_kept_per_partition(history: History) -> Verdict:
 def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
     """No record of an idempotent producer is found at two offsets of its partition in the final read.
 
-    A producer that gives up on a record goes on with a new epoch: what else waited for its answer then is not judged.
+    A producer that gives up on a record goes on with a new epoch: what else waited for its answer then, in whichever
+    partition, is not judged.
     """
     read = chosen(history.operations, OperationKind.FINAL_READ)
     if not len(read):
         return inconclusive(Kind.VACUOUS, "no final read, so no duplicate could be seen")
     return _of_idempotent(
         history,
-        kernels.duplicates,
+        partial(kernels.duplicates, around=kernels.surroundings(history.operations)),
         ("found again at another offset", "none found twice"),
         _told_duplicate,
     )

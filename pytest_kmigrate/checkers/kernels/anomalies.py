@@ -95,7 +95,7 @@ def _by_record(group: Operations, around: Surroundings) -> Iterator[tuple[Operat
     if around.is_settled:
         yield whole, _Found(AnomalyClass.PHANTOM, unknown, sentences.phantom)
     yield whole, _Found(AnomalyClass.REFUSED_BUT_FOUND, refused, sentences.refused_but_found)
-    yield group, _Found(AnomalyClass.DUPLICATE, of_partition.duplicates(group), sentences.duplicate)
+    yield group, _Found(AnomalyClass.DUPLICATE, of_partition.duplicates(group, around), sentences.duplicate)
     yield group, _Found(AnomalyClass.MOVED, of_partition.moves(group), sentences.moved)
     if (group.transaction >= 0).any():
         yield group, _Found(AnomalyClass.ABORTED_READ, of_partition.aborted_reads(group), sentences.aborted_read)

@@ -14,7 +14,6 @@ from pytest_kmigrate.checkers.kernels import places, positions, presence, transa
 from pytest_kmigrate.checkers.kernels.identity import Positions, is_among, packed
 from pytest_kmigrate.checkers.kernels.surroundings import Surroundings
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
-from pytest_kmigrate.model.refusals import GIVEN_UP
 
 Pairs = tuple[Positions, Positions]
 """What a kernel finds: the rows contradicted, and the anomalous rows."""
@@ -89,25 +88,26 @@ def reorderings(group: Operations) -> Pairs:
     return places.reordered(*columns)
 
 
-def duplicates(group: Operations) -> Pairs:
+def duplicates(group: Operations, around: Surroundings) -> Pairs:
     """Records of an idempotent producer that were finally read at two offsets.
 
-    Not those that waited for an answer when the producer gave up on another one: it goes on with a new epoch then, and
-    sends again what it has, which the broker cannot know from what it has appended without an answer (KIP-360).
+    Not those that waited for an answer when the producer gave up on another one, in any partition: it goes on with a
+    new epoch then, and sends again what it has, which the broker cannot know from what it has appended without an
+    answer (KIP-360).
     """
     columns = (group.kind, group.outcome, group.offset, group.producer, group.sequence, group.idempotent)
     first, again = places.duplicated(*columns)
-    is_sure = ~_waited_beside_a_given_up(group, again)
+    is_sure = ~_waited_beside_a_given_up(group, again, around)
     return first[is_sure], again[is_sure]
 
 
-def _waited_beside_a_given_up(group: Operations, reads: Positions) -> npt.NDArray[np.bool_]:
+def _waited_beside_a_given_up(group: Operations, reads: Positions, around: Surroundings) -> npt.NDArray[np.bool_]:
     """Of each read record whether its send had no answer yet when its producer gave up on another send."""
     is_waiting = np.zeros(len(reads), dtype=bool)
     is_sent = group.kind == OperationKind.PRODUCE
     for producer in np.unique(group.producer[reads]):
         mine = np.flatnonzero(is_sent & (group.producer == producer))
-        given_up = np.sort(group.ended_ns[mine[group.error[mine] == GIVEN_UP]])
+        given_up = around.given_up.get(int(producer), np.empty(0, np.int64))
         answered = mine[group.outcome[mine] == OperationOutcome.OK]
         next_one = np.append(given_up, np.iinfo(np.int64).max)[np.searchsorted(given_up, group.began_ns[answered])]
         waited = group.sequence[answered[next_one <= group.ended_ns[answered]]]

@@ -1,11 +1,14 @@
 """Surroundings: what must be known of a run beyond one partition's operations before these can be judged."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_kmigrate.checkers.kernels.identity import Positions
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
+from pytest_kmigrate.model.refusals import GIVEN_UP
 
 ABSENT = frozenset({"UNKNOWN_TOPIC", "UNKNOWN_PARTITION", "UNKNOWN_TOPIC_OR_PART", "UNKNOWN_TOPIC_OR_PARTITION"})
 """Answers that mean "there is no such partition": its records are gone, the final read did not merely fail."""
@@ -29,6 +32,8 @@ class Surroundings:
     nothing can be missing from it."""
     read_back_ns: int
     """When the final read began: what came into the log later it need not have found."""
+    given_up: Mapping[int, npt.NDArray[np.int64]]
+    """By producer, when it gave up on sends, in order: it goes on with a new epoch then, in every partition."""
     is_settled: bool
     """Whether every workload had ended; while one runs, its sends in flight have no row yet."""
 
@@ -42,7 +47,7 @@ class Surroundings:
 
 
 def surroundings(operations: Operations, *, is_settled: bool = True) -> Surroundings:
-    """Those of a run; only final reads and sends without a partition matter here."""
+    """Those of a run; only final reads, sends without a partition and such as were given up matter here."""
     absent, failed = _unsuccessful(operations)
     is_read = (operations.kind == OperationKind.FINAL_READ) & (operations.outcome == OperationOutcome.OK)
     is_read[absent] = True
@@ -51,8 +56,15 @@ def surroundings(operations: Operations, *, is_settled: bool = True) -> Surround
         _named(operations, failed),
         bool(is_read.any()),
         int(operations.began_ns[is_read].min(initial=_NEVER_NS)),
+        _given_up(operations),
         is_settled,
     )
+
+
+def _given_up(operations: Operations) -> Mapping[int, npt.NDArray[np.int64]]:
+    rows = np.flatnonzero((operations.kind == OperationKind.PRODUCE) & (operations.error == GIVEN_UP))
+    producer, ended_ns = operations.producer[rows], np.asarray(operations.ended_ns[rows], np.int64)
+    return {int(each): np.sort(ended_ns[producer == each]) for each in np.unique(producer)}
 
 
 def unread_partitions(operations: Operations) -> frozenset[tuple[str, int]]:

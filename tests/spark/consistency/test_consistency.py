@@ -261,6 +261,23 @@ def test_slices_know_when_the_final_read_began(tmp_path: Path, monkeypatch: pyte
     assert (whole.name.value, whole.count) == ("lost write", 1)
 
 
+@pytest.mark.parametrize(("producer", "duplicates"), [(1, 0), (2, 1)], ids=["its producer", "another one"])
+def test_slices_know_when_a_producer_gave_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, producer: int, duplicates: int
+) -> None:
+    """It gave up on a record of another slice and partition, while what is twice in the log waited for its answer."""
+    monkeypatch.setattr(dealing, "_RUN_BITS", 2)
+    log = [unsure(0, partition=1, ended_ns=80, producer=producer), sent(20, 31, began_ns=10, ended_ns=90)]
+    final = [read_back(20, at, began_ns=900, ended_ns=900) for at in (30, 31)]
+    for name, rows in {"clients-1.parquet": log, "reader-1.parquet": final}.items():
+        write_operations(tmp_path / name, *rows)
+
+    whole = Counter({each.name.value: each.count for each in anomalies_of(read_operations(tmp_path))})
+
+    assert whole["duplicate"] == duplicates
+    assert _in_slices(tmp_path, 5) == whole
+
+
 def test_slices_know_of_a_topic_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was finally read at all, since there was nothing left to read."""
     monkeypatch.setattr(dealing, "_RUN_BITS", 2)

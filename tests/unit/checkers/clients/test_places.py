@@ -82,10 +82,20 @@ def test_an_indefinite_record_found_twice_is_a_duplicate_too() -> None:
         ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80}, Outcome.CONFORMS),
         ({"began_ns": 10, "ended_ns": 70}, {"ended_ns": 80}, Outcome.VIOLATES),
         ({"began_ns": 85, "ended_ns": 90}, {"ended_ns": 80}, Outcome.VIOLATES),
+        ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80, "partition": 1}, Outcome.CONFORMS),
         ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80, "producer": 2}, Outcome.VIOLATES),
+        ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80, "partition": 1, "producer": 2}, Outcome.VIOLATES),
         ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80, "error": "REQUEST_TIMED_OUT"}, Outcome.VIOLATES),
     ],
-    ids=["waits", "answered before", "sent later", "of another producer", "another error"],
+    ids=[
+        "waits",
+        "answered before",
+        "sent later",
+        "given up in another partition",
+        "of another producer",
+        "of another producer in another partition",
+        "another error",
+    ],
 )
 def test_what_waits_while_a_producer_gives_up_may_be_sent_again(
     again: dict[str, int], given_up: dict[str, object], outcome: Outcome
