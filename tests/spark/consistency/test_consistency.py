@@ -267,7 +267,8 @@ def test_slices_know_when_a_producer_gave_up(
 ) -> None:
     """It gave up on a record of another slice and partition, while what is twice in the log waited for its answer."""
     monkeypatch.setattr(dealing, "_RUN_BITS", 2)
-    log = [unsure(0, partition=1, ended_ns=80, producer=producer), sent(24, 31, began_ns=10, ended_ns=90)]
+    beside = {"partition": 1, "producer": producer}
+    log = [sent(1, 0, **beside), unsure(0, **beside, ended_ns=80), sent(24, 31, began_ns=10, ended_ns=90)]
     final = [read_back(24, at, began_ns=900, ended_ns=900) for at in (30, 31)]
     for name, rows in {"clients-1.parquet": log, "reader-1.parquet": final}.items():
         write_operations(tmp_path / name, *rows)
