@@ -30,6 +30,11 @@ def after_last(pattern: str, log: str) -> str:
     return log[ends[-1] :] if ends else log
 
 
+def line_to(log: str, at: int) -> str:
+    """The line in which something stands, up to there."""
+    return log[log.rfind("\n", 0, at) + 1 : at]
+
+
 def was_logged_between(history: History, line: str, since_ns: int, to_ns: int) -> bool:
     """Whether a line has a time between two instants of the run, in some time zone.
 

@@ -1,9 +1,11 @@
 """kmigrate-5 and kmigrate-14: a write of dual write that ends with an expired session is not made again."""
 
 import re
+from collections.abc import Iterator
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
-from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.evidence.logs import line_to, log_of, logs_of, was_logged_between
+from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present, looked_for
 from pytest_kmigrate.checkers.metadata.made import changed_ns, lost_ns
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
@@ -14,7 +16,8 @@ from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
 from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import PHASE
+from pytest_kmigrate.model.event import PHASE, Recorded
+from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -59,12 +62,22 @@ def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool
     wrong = wrong_in(history, verdict)
     if wrong is None or (behind := wrong.behind(history, "zookeeper")) is None:
         return False
-    expired_ns = [each.at_ns for each in expired_sessions(history)]
+    expired_ns = [each.at_ns for each in expired_sessions(history) if _was_refused(history, each)]
     changed = lost_ns(wrong) or _of_topics_ns(history, wrong, behind)
     near = [any(abs(lost - expired) <= _AROUND_NS for expired in expired_ns) for lost in changed]
-    logs = [log for _, log in logs_of(history, "controller")]
-    was_refused = any(_EXPIRED.search(log) or _FAILED_SINCE.search(log) for log in logs)
-    return was_refused and bool(changed) and all(near) and never_written(history, wrong)
+    return bool(changed) and all(near) and never_written(history, wrong)
+
+
+def _was_refused(history: History, expired: Recorded[FaultApplied]) -> bool:
+    """Whether a controller whose session ended was refused a change soon after: not another one, nor another time."""
+    lines = (line for each in targets_of(expired) for line in _refused_changes(log_of(history, each)))
+    return any(was_logged_between(history, each, expired.at_ns, expired.at_ns + 2 * _AROUND_NS) for each in lines)
+
+
+def _refused_changes(log: str) -> Iterator[str]:
+    """The lines, as far as they have their time, of changes that an expired session refused."""
+    yield from (line_to(log, each.start()) for each in _EXPIRED.finditer(log))
+    yield from (line_to(log, each.end()) for each in _FAILED_SINCE.finditer(log))
 
 
 def _of_topics_ns(history: History, wrong: Wrong, label: str) -> list[int]:

@@ -3,7 +3,7 @@
 import re
 
 from pytest_kmigrate.checkers.controllers.claims import Claim, kraft_claims
-from pytest_kmigrate.checkers.evidence.logs import log_of, was_logged_between
+from pytest_kmigrate.checkers.evidence.logs import line_to, log_of, was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import took_ns
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS, brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
@@ -56,7 +56,7 @@ def _is_just_after(history: History, stop: Recorded[NodeStopped]) -> bool:
 def _ended_unclean(history: History, stop: Recorded[NodeStopped]) -> bool:
     """Whether the broker logged so in this stop: it may have been stopped again, or before."""
     log = log_of(history, str(stop.node))
-    lines = (log[log.rfind("\n", 0, each.end()) + 1 : each.end()] for each in _UNCLEAN.finditer(log))
+    lines = (line_to(log, each.end()) for each in _UNCLEAN.finditer(log))
     return any(was_logged_between(history, each, stop.at_ns - took_ns(stop), stop.at_ns) for each in lines)
 
 

@@ -9,7 +9,7 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.leaderships import leaderships
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.evidence.logs import log_of, was_logged_between
+from pytest_kmigrate.checkers.evidence.logs import line_to, log_of, was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.changes import State
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
@@ -143,14 +143,9 @@ def _stays_inactive(history: History, reign: _Reign) -> bool:
     failed = [
         each.start()
         for each in _FAILED.finditer(log)
-        if was_logged_between(history, _line_at(log, each.start()), reign.from_ns - _SEEN_LATE_NS, until_ns)
+        if was_logged_between(history, line_to(log, each.start()), reign.from_ns - _SEEN_LATE_NS, until_ns)
     ]
     return bool(failed) and _EXPIRED in log and _WENT_ON not in log[failed[-1] :]
-
-
-def _line_at(log: str, at: int) -> str:
-    """The line in which something stands, up to there."""
-    return log[log.rfind("\n", 0, at) + 1 : at]
 
 
 def _claims(history: History, reign: _Reign) -> bool:

@@ -13,10 +13,12 @@ from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started, timed
 
 EXPIRED_WRITE = (
-    "INFO [KRaftMigrationDriver id=3000] Encountered ZooKeeper error during event MetadataChangeEvent{provenance="
+    "2026-11-30 08:00:03,500 INFO [KRaftMigrationDriver id=3000] "
+    "Encountered ZooKeeper error during event MetadataChangeEvent{provenance="
     "MetadataProvenance(lastContainedOffset=80), isSnapshot=false}. Will retry. (KRaftMigrationDriver)\n"
     "org.apache.zookeeper.KeeperException$SessionExpiredException: KeeperErrorCode = Session expired\n"
 )
+LATE_WRITE = EXPIRED_WRITE.replace("08:00:03", "08:00:33")
 WITHOUT_CAUSE = EXPIRED_WRITE.partition("\n")[0] + "\n"
 SESSION_ENDED = "INFO [ZooKeeperClient KRaft Migration] Session expired. (kafka.zookeeper.ZooKeeperClient)\n"
 WRITTEN_SINCE = (
@@ -42,6 +44,7 @@ IN_SESSION = [*EXPIRED, OF_A_CONTROLLER, MEANWHILE]
     ("events", "source", "log", "is_named"),
     [
         (IN_SESSION, "zookeeper", EXPIRED_WRITE, True),
+        (IN_SESSION, "zookeeper", LATE_WRITE, False),
         (IN_SESSION, "zookeeper", SESSION_ENDED + WITHOUT_CAUSE, True),
         (IN_SESSION, "zookeeper", WITHOUT_CAUSE, False),
         (IN_SESSION, "zookeeper", SESSION_ENDED + WRITTEN_SINCE + WITHOUT_CAUSE, False),
@@ -53,6 +56,7 @@ IN_SESSION = [*EXPIRED, OF_A_CONTROLLER, MEANWHILE]
     ],
     ids=[
         "meanwhile",
+        "refused long afterwards",
         "deletion",
         "no session ended",
         "written since",
@@ -69,10 +73,12 @@ def test_what_is_lost_with_a_session_is_kmigrate_14(
     """All that ZooKeeper lacks was acknowledged about when a KRaft controller's session was expired."""
     with_it = MetadataImage("metadata-log", known=FULL.known, configs={"broker:1": {"a": "2"}})
     images = {"after": MetadataImage(source, known=FULL.known), "log": with_it}
-    run = seen_at_last(images, *started(*CONTROLLERS), *events, logs={"controller-3000": log})
+    run = timed(seen_at_last(images, *started(*CONTROLLERS), *events, logs={"controller-3000": log}))
     bugs = ("kmigrate-14",) if is_named else ()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
+    of_another = replace(run, logs={"controller-3001": log})
+    assert named(of_another, metadata_equivalent.judge(of_another, "log", "after")) == ()
 
 
 HALF_WRITTEN = {"new-0": {"replicas": [0], "isr": [0], "leader": 0}, "new-1": {"replicas": [0]}}
@@ -95,7 +101,7 @@ def test_a_topic_that_was_being_written_as_the_session_ended_may_lack_partitions
         "after": MetadataImage("zookeeper", topics=topics, partitions=HALF_WRITTEN),
     }
     events = [*started(*CONTROLLERS), *EXPIRED, OF_A_CONTROLLER, made]
-    run = seen_at_last(images, *events, logs={"controller-3000": EXPIRED_WRITE})
+    run = timed(seen_at_last(images, *events, logs={"controller-3000": EXPIRED_WRITE}))
 
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == (("kmigrate-14",) if is_named else ())
 
@@ -124,7 +130,7 @@ def test_a_topic_whose_deletion_was_lost_is_there_with_its_partitions(
         ),
     }
     events = [*started(*CONTROLLERS), *EXPIRED, OF_A_CONTROLLER, *deleted]
-    run = seen_at_last(images, *events, logs={"controller-3000": EXPIRED_WRITE})
+    run = timed(seen_at_last(images, *events, logs={"controller-3000": EXPIRED_WRITE}))
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == (("kmigrate-14",) if is_named else ())
 
 
