@@ -1,13 +1,15 @@
 """kmigrate-5 and kmigrate-14: a write of dual write that ends with an expired session is not made again."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in, writes_to
 from pytest_kmigrate.checkers.evidence.logs import line_to, log_of, logs_of, was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import targets_of
-from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present, looked_for
-from pytest_kmigrate.checkers.metadata.made import changed_ns, lost_ns
+from pytest_kmigrate.checkers.metadata.acknowledged import Lost, acknowledged_metadata_changes_present, looked_for
+from pytest_kmigrate.checkers.metadata.changes import PRESENT, began_ns
+from pytest_kmigrate.checkers.metadata.made import changed_ns, lost_ns, znode_of
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.checks.metadata_kept import metadata_changed_in_the_migration_outlives_it
@@ -19,7 +21,7 @@ from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import PHASE, Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.workloads import MetadataChanged
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, Write
 from pytest_kmigrate.model.verdict import Verdict
 
 _EXPIRED = re.compile(CHANGE_FAILED + r"[^\n]*\n[^\n]*SessionExpiredException")
@@ -39,17 +41,70 @@ _AROUND_NS = 10_000_000_000
 """An expired session is noticed with the next request, or a heartbeat, of which one comes every 6 s."""
 
 
+def _topic_left(write: Write, _: str) -> object:
+    return None if write.operation == "delete" else PRESENT
+
+
+def _config_left(write: Write, part: str) -> object:
+    return _configs_in(write).get(part)
+
+
+def _quota_left(write: Write, part: str) -> object:
+    value = _configs_in(write).get(part)
+    return None if value is None else float(str(value))
+
+
+def _configs_in(write: Write) -> Mapping[str, object]:
+    held = held_in(write).get("config")
+    return held if isinstance(held, Mapping) else {}
+
+
+_READ_BY: Mapping[str, Callable[[Write, str], object]] = {
+    "topics": _topic_left,
+    "configs": _config_left,
+    "quotas": _quota_left,
+}
+"""By family, what a write has left of something that was changed; other families keep it in ways of their own."""
+
+
 @diagnosis("kmigrate-5")
 def backlog_was_dropped_at_the_shutdown(history: History, verdict: Verdict) -> bool:
     """While a controller's driver shut down, its writes of changes failed for the closed ZooKeeper client.
 
     It explains that what was acknowledged at the end of dual write is gone after the revert, if what came before is
-    there: otherwise something else is wrong.
+    there: otherwise something else is wrong. It failed between the change and the end of its log, and ZooKeeper's own
+    log has no write of it: what came to ZooKeeper and went again has another cause.
     """
     wrong = wrong_in(history, verdict) if verdict.is_of(*_ABOUT) else None
-    shutdowns = [part for _, log in logs_of(history, "controller") for part in _SHUTDOWN.findall(log)]
-    failed = any(_EXPIRED.search(part) for part in shutdowns)
-    return failed and wrong is not None and any(wrong.lost.values()) and _are_of_the_end(history, wrong)
+    if wrong is None or not wrong.all_lost or not _are_of_the_end(history, wrong):
+        return False
+    return all(_was_dropped(history, each) and not _came_to_zookeeper(history, each) for each in wrong.all_lost)
+
+
+def _was_dropped(history: History, lost: Lost) -> bool:
+    """Whether a driver that shut down was refused changes after this one, and before its log was at its end."""
+    at_ns, starts_ns = lost.state.last.at_ns, life_starts_ns(history)
+    ends_ns = [each for each in starts_ns if each >= at_ns]
+    lines = (
+        line_to(part[0], found.start())
+        for _, log in logs_of(history, "controller")
+        for part in _SHUTDOWN.finditer(log)
+        for found in _EXPIRED.finditer(part[0])
+    )
+    return bool(ends_ns) and any(was_logged_between(history, each, at_ns, ends_ns[0] + _AT_ONCE_NS) for each in lines)
+
+
+def _came_to_zookeeper(history: History, lost: Lost) -> bool:
+    """Whether a transaction since the change has left there what was acknowledged; of partitions it is not asked."""
+    family, key, part = lost.state.slot
+    if family not in _READ_BY:
+        return False
+    later = (
+        each
+        for each in writes_to(history, znode_of(history, family, key)[0])
+        if each[0].at_ns > began_ns(lost.state.last)
+    )
+    return any(lost.state.admits(_READ_BY[family](write, part)) for _, write in later)
 
 
 @diagnosis("kmigrate-14")

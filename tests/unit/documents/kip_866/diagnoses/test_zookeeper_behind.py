@@ -1,5 +1,6 @@
 """Facts about changes that ZooKeeper lacks or keeps: writes that were lost with a session, and quotas that stay."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import MS, change, event, fault, history, phase, snapshot
 from tests.unit.checkers.images import FULL
@@ -139,16 +141,21 @@ WRITTEN, OWED = (change(at, "alter-config", "broker:1", wanted={name: "1"}) for 
 DEPROVISIONED = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
 AFTERWARDS = change(25, "set-quota", "user=a", wanted={"producer_byte_rate": 1})
 REVERTED = [DUAL_WRITE, WRITTEN, OWED, DEPROVISIONED]
-DROPPED = SHUTTING_DOWN + EXPIRED_WRITE + CLOSED
+DROPPED_WRITE, DROPPED_LATER, DROPPED_BEFORE = (
+    EXPIRED_WRITE.replace("08:00:03,500", time) for time in ("08:00:00,015", "08:00:03,500", "08:00:00,005")
+)
+DROPPED = SHUTTING_DOWN + DROPPED_WRITE + CLOSED
 
 
 @pytest.mark.parametrize(
     ("events", "written", "log", "is_named"),
     [
         (REVERTED, "a", DROPPED, True),
-        (REVERTED, "a", CLOSING + EXPIRED_WRITE + QUEUE_ENDS + CLOSED, True),
+        (REVERTED, "a", CLOSING + DROPPED_WRITE + QUEUE_ENDS + CLOSED, True),
+        (REVERTED, "a", SHUTTING_DOWN + DROPPED_BEFORE + CLOSED, False),
+        (REVERTED, "a", SHUTTING_DOWN + DROPPED_LATER + CLOSED, False),
         (REVERTED, "a", SHUTTING_DOWN + CLOSED, False),
-        (REVERTED, "a", EXPIRED_WRITE + SHUTTING_DOWN + CLOSED + EXPIRED_WRITE, False),
+        (REVERTED, "a", DROPPED_WRITE + SHUTTING_DOWN + CLOSED + DROPPED_WRITE, False),
         ([DUAL_WRITE, WRITTEN, OWED], "a", DROPPED, False),
         ([*REVERTED, AFTERWARDS], "a", DROPPED, False),
         (REVERTED, "c", DROPPED, False),
@@ -158,6 +165,8 @@ DROPPED = SHUTTING_DOWN + EXPIRED_WRITE + CLOSED
     ids=[
         "owed",
         "owed, and reported before the queue ended",
+        "in a shutdown before",
+        "in a shutdown of the next migration",
         "nothing failed in the shutdown",
         "it failed before and afterwards",
         "no revert",
@@ -173,7 +182,26 @@ def test_what_a_deprovisioned_quorum_owed_is_kmigrate_5(
     """All that is lost was acknowledged in dual write, before the controllers were taken away, and not first."""
     image = MetadataImage("zookeeper", known=FULL.known, configs={"broker:1": {written: "1"}})
     taken = [*started(*CONTROLLERS), snapshot(30, "after", took_ms=0)]
-    run = history(events=[*events, *taken], images={"after": image}, logs={"controller-3000": log})
+    run = timed(history(events=[*events, *taken], images={"after": image}, logs={"controller-3000": log}))
+    bugs = ("kmigrate-5",) if is_named else ()
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "config", "is_named"),
+    [(15, {"a": "1", "b": "1"}, False), (15, {"a": "1"}, True), (9, {"a": "1", "b": "1"}, True)],
+    ids=["with it", "without it", "before"],
+)
+def test_what_came_to_zookeeper_before_the_revert_was_not_dropped(
+    at_ms: int, config: dict[str, str], *, is_named: bool
+) -> None:
+    """By ZooKeeper's own log: it was written, and is gone again for another reason."""
+    write = Write("set-data", "/config/brokers/1", json.dumps({"version": 1, "config": config}))
+    image = MetadataImage("zookeeper", known=FULL.known, configs={"broker:1": {"a": "1"}})
+    events = [*REVERTED, *started(*CONTROLLERS), snapshot(30, "after", took_ms=0)]
+    logs = {"controller-3000": DROPPED}
+    transactions = [Transaction(at_ms * MS, 50, 7, (write,))]
+    run = timed(history(events=events, images={"after": image}, logs=logs, transactions=transactions))
     bugs = ("kmigrate-5",) if is_named else ()
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
 
