@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import active_at, roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.logs import ZONES_NS, line_to, log_of, was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import failed_steps
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.clients.brokers_only import clients_are_told_of_brokers_only
@@ -81,9 +81,17 @@ def driver_waits_for_the_registration_of_a_controller(history: History, verdict:
 def _explains(history: History, verdict: Verdict, is_last: Callable[[str], bool]) -> bool:
     """Whether the migration stood still when what a verdict is about was missed, and the driver logged this last."""
     moments = _moments(history, verdict)
-    stood = [standing_still_at(history, at_ns) for at_ns in moments]
-    logged = [_DRIVER.findall(log_of(history, node)) if node else [] for node in stood]
-    return bool(moments) and all(lines and is_last(lines[-1]) for lines in logged)
+    last = [_last_logged(history, standing_still_at(history, at_ns), at_ns) for at_ns in moments]
+    return bool(moments) and all(each and is_last(each) for each in last)
+
+
+def _last_logged(history: History, node: str | None, at_ns: int) -> str:
+    """What the driver of a node had logged last; what it logs later, as nodes are stopped, is no cause of it."""
+    log, until_ns = log_of(history, node or ""), min(history.end_ns + _UNSEEN_NS, at_ns + ZONES_NS - 1)
+    lines = list(_DRIVER.finditer(log))
+    while lines and was_logged_between(history, line_to(log, lines[-1].end()), at_ns + 1, until_ns):
+        lines.pop()
+    return lines[-1][1] if lines else ""
 
 
 def _claims_nothing(history: History, event: Recorded[ExpectationEnded]) -> bool:

@@ -12,7 +12,7 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import MS, event, fault, znode
-from tests.unit.documents.kip_866.diagnoses.naming import named, named_of_steps
+from tests.unit.documents.kip_866.diagnoses.naming import named, named_of_steps, timed
 from tests.unit.documents.kip_866.diagnoses.standstill import (
     ACTIVE,
     BROKERS,
@@ -112,6 +112,26 @@ BROKERS_MISSING = f"{DRIVER}Still waiting for ZK brokers [2] to register with KR
 def test_a_standstill_is_named_by_what_the_driver_logged_last(log: str, kafka: str, bugs: tuple[str, ...]) -> None:
     """On releases that have the bug; a driver that stands still and logs something else is another defect."""
     run = replace(stuck(kafka), logs={ACTIVE: log, STANDBY: UNREGISTERED + FAILED_POLL})
+    assert named_of_steps(run) == bugs
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "bugs"),
+    [
+        (UNREGISTERED, UNREGISTERED, ("KAFKA-20247",)),
+        (UNREGISTERED, FAILED_POLL, ("KAFKA-20247",)),
+        (BROKERS_MISSING, UNREGISTERED, ()),
+        ("", UNREGISTERED, ()),
+    ],
+    ids=["on and on", "until nodes were stopped", "for another reason", "nothing"],
+)
+def test_what_the_driver_logs_once_the_step_has_failed_is_no_cause(
+    before: str, after: str, bugs: tuple[str, ...]
+) -> None:
+    """As a controller that is stopped then is not registered."""
+    later = event(EventKind.NODE_STOPPED, FAILED_MS + 10_000, "controller-3002", how="killed")
+    log = "".join(f"2026-11-30 08:0{time} {line}" for time, line in (("2:20,000", before), ("2:35,000", after)) if line)
+    run = timed(replace(with_events(later)(stuck("3.9.1")), logs={ACTIVE: log}))
     assert named_of_steps(run) == bugs
 
 
