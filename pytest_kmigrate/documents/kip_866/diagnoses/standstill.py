@@ -16,6 +16,7 @@ from pytest_kmigrate.documents.kip_866.checks.clients.brokers_only import client
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.copying.beginning import migration_begins_when_every_node_is_ready
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
+from pytest_kmigrate.documents.kip_866.diagnoses.unsent import is_uninformed
 from pytest_kmigrate.documents.kip_866.driver_log import ABORTED_COPY, registered_for_migration
 from pytest_kmigrate.documents.kip_866.expectations import CONTROLLER_HELD, SUCCESSOR_KNOWN
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
@@ -121,7 +122,7 @@ def _is_after_a_claim_in_vain(history: History, verdict: Verdict) -> bool:
     claim = _last_of(history, history.end_ns).get(CONTROLLER)
     if claim is None or not _is_claimed_in_vain(history, claim, history.end_ns):
         return False
-    return all((each.at_ns or 0) >= claim.at_ns for each in verdict.violations)
+    return all((each.at_ns or 0) >= claim.at_ns and is_uninformed(each.observed) for each in verdict.violations)
 
 
 def standing_still_at(history: History, at_ns: int) -> str | None:

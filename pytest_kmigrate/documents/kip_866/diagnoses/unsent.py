@@ -1,12 +1,24 @@
 """Brokers in ZooKeeper mode that were sent nothing: what they lack was to be sent by a driver that had stopped."""
 
+import re
 from collections.abc import Callable
 
 from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
 from pytest_kmigrate.checkers.metadata.changes import State
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.checks.settled import BROKERS, settled_images
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
+
+_GIVES_KRAFT = re.compile(r"gives controller-\d+")
+
+
+def is_uninformed(observed: str) -> bool:
+    """Whether a broker in ZooKeeper mode is what was observed, and it may have heard of no controller since long.
+
+    One that gives a controller of KRaft to clients has heard of it.
+    """
+    return OF_ZOOKEEPER_MODE in observed and not _GIVES_KRAFT.search(observed)
 
 
 def were_not_sent(

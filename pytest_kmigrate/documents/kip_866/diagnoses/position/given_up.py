@@ -1,6 +1,5 @@
 """kmigrate-17: the copy is complete, but a controller died before ``/migration`` said so, and no other goes on."""
 
-import re
 from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
@@ -9,11 +8,11 @@ from pytest_kmigrate.checkers.evidence.logs import ZONES_NS, logs_of, was_logged
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
-from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.checks.clients.brokers_only import clients_are_told_of_brokers_only
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.owed import owed_places
+from pytest_kmigrate.documents.kip_866.diagnoses.unsent import is_uninformed
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.expectations import POSITION_HELD
 from pytest_kmigrate.model.document import diagnosis
@@ -21,7 +20,6 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _GIVEN_UP = "KRaft controller indicates an active migration, but the ZK state does not."
-_OF_KRAFT = re.compile(r"gives controller-\d+")
 _OF_CLIENTS = (clients_are_told_the_same, clients_are_told_of_brokers_only)
 """What brokers in ZooKeeper mode say, which hear of no controller then."""
 
@@ -62,9 +60,9 @@ def _lacks_what_came_since(history: History, wrong: Wrong, labels: Sequence[str]
 
 
 def _is_uninformed(history: History, violation: Violation) -> bool:
-    """Whether a broker in ZooKeeper mode reports something else then; it may not give a KRaft controller to clients."""
-    is_of_one = OF_ZOOKEEPER_MODE in violation.observed and not _OF_KRAFT.search(violation.observed)
-    return is_of_one and _is_given_up_at(history, history.end_ns if violation.at_ns is None else violation.at_ns)
+    """Whether a broker in ZooKeeper mode, which hears of no controller then, is what was observed."""
+    at_ns = history.end_ns if violation.at_ns is None else violation.at_ns
+    return is_uninformed(violation.observed) and _is_given_up_at(history, at_ns)
 
 
 def _is_given_up_at(history: History, at_ns: int) -> bool:

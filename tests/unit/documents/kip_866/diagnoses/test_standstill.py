@@ -170,9 +170,9 @@ def claimed_and_killed(*, killed_ms: int = 31_000, kraft_epoch: int = 1) -> Hist
     return replace(with_znodes(claim)(run), logs={ACTIVE: UNKNOWN_VERSION, STANDBY: ""})
 
 
-def of_clients(check: str, at_ms: int) -> Verdict:
+def of_clients(check: str, at_ms: int, observed: str = "broker-2 in ZooKeeper mode does not") -> Verdict:
     """A broker in ZooKeeper mode reported something else than others at that time."""
-    seen = Violation("both brokers report the same", "broker-2 in ZooKeeper mode does not", at_ns=at_ms * MS)
+    seen = Violation("both brokers report the same", observed, at_ns=at_ms * MS)
     return Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, count=1, violations=(seen,))
 
 
@@ -192,6 +192,8 @@ def test_a_claim_of_a_controller_that_was_killed_holds_no_other(run: History, bu
         assert named(run, of_clients(check, 40_000)) == bugs
     assert named(run, of_clients("clients_are_told_the_same", 20_000)) == ()
     assert named(run, of_clients("clients_are_told_of_every_broker", 40_000)) == ()
+    for observed in ("broker-2 in KRaft mode does not", "broker-2 in ZooKeeper mode gives controller-3001"):
+        assert named(run, of_clients("clients_are_told_of_brokers_only", 40_000, observed)) == ()
 
 
 def test_clients_are_told_otherwise_for_another_reason_without_such_a_claim() -> None:
