@@ -3,12 +3,14 @@
 import re
 
 from pytest_kmigrate.checkers.evidence.expectations import lacking_members
-from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.logs import line_to, log_of, was_logged_between
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import EventKind, Recorded
+from pytest_kmigrate.model.event import Recorded, is_a
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeStarted, NodeStopped
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.model.verdict import Verdict
 
 _STRAY = re.compile(
@@ -27,14 +29,18 @@ def _is_about(history: History, event: Recorded[ExpectationEnded]) -> bool:
     brokers = set[object]().union(*lacking) if lacking else set[object]()
     words = set(re.findall(r"[\w.-]+", event.what.name))
     names = [f"broker-{each}" for each in brokers]
-    return bool(names) and all(
-        words & set(_STRAY.findall(log_of(history, each))) and _had_been_away(history, each, event.at_ns)
-        for each in names
-    )
+    return bool(names) and all(words & _strays(history, each, event.at_ns) for each in names)
 
 
-def _had_been_away(history: History, node: str, at_ns: int) -> bool:
-    """Whether a node had been down before, and started again."""
-    kinds = (EventKind.NODE_STOPPED, EventKind.NODE_DIED, EventKind.NODE_STARTED)
-    seen = [each.kind for each in history.of(*kinds) if each.node == node and each.at_ns <= at_ns]
-    return seen[-1:] == [EventKind.NODE_STARTED] and any(each is not EventKind.NODE_STARTED for each in seen)
+def _strays(history: History, node: str, at_ns: int) -> set[str]:
+    """The topics of which a broker in KRaft mode found former replicas when it was started last, after it was down."""
+    starts_and_ends = history.of(NodeStopped, NodeDied, NodeStarted)
+    seen = [each for each in starts_and_ends if each.node == node and each.at_ns <= at_ns]
+    last = seen[-1] if seen else None
+    if last is None or not is_a(last, NodeStarted) or last.what.mode != BrokerMode.KRAFT.value:
+        return set()
+    if all(is_a(each, NodeStarted) for each in seen):
+        return set()
+    log = log_of(history, node)
+    found = ((each[1], line_to(log, each.end())) for each in _STRAY.finditer(log))
+    return {topic for topic, line in found if was_logged_between(history, line, last.at_ns, at_ns)}
