@@ -4,7 +4,7 @@ import re
 
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.expectations import Unmet, claims_of, lists_in
-from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.evidence.logs import line_to, logs_of, was_logged_between
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import EventKind
@@ -27,18 +27,21 @@ def _waits_for_zookeeper(history: History, event: Unmet) -> bool:
         return False
     ensemble = {node for node, role in roles(history).items() if role == "zookeeper"}
     away = _down_all_the_time(history, began_ns, event.at_ns)
-    return 2 * len(away & ensemble) >= len(ensemble) > 0 and _were_fenced(history, away - ensemble)
+    brokers = {node: at_ns for node, at_ns in away.items() if node.startswith("broker-")}
+    is_lost = 2 * len(away.keys() & ensemble) >= len(ensemble) > 0
+    return is_lost and bool(brokers) and all(_was_fenced(history, *each, event.at_ns) for each in brokers.items())
 
 
-def _down_all_the_time(history: History, from_ns: int, to_ns: int) -> set[str]:
+def _down_all_the_time(history: History, from_ns: int, to_ns: int) -> dict[str, int]:
+    """The nodes that were down, each since when."""
     changes = [each for each in history.of(*_DOWN, EventKind.NODE_STARTED) if each.at_ns <= to_ns]
     last = {str(each.node): each for each in changes}
-    return {node for node, each in last.items() if each.kind in _DOWN and each.at_ns <= from_ns}
+    return {node: each.at_ns for node, each in last.items() if each.kind in _DOWN and each.at_ns <= from_ns}
 
 
-def _were_fenced(history: History, nodes: set[str]) -> bool:
-    """Whether the controllers fenced all brokers among these nodes, and there is one."""
-    brokers = [node for node in nodes if node.startswith("broker-")]
+def _was_fenced(history: History, broker: str, down_ns: int, to_ns: int) -> bool:
+    """Whether controllers fenced a broker since it went down: they may have fenced it before."""
+    fenced = re.compile(rf"Fencing broker {broker.removeprefix('broker-')} because its session")
     logs = [log for _, log in logs_of(history, "controller")]
-    fenced = [re.compile(rf"Fencing broker {node.removeprefix('broker-')} because its session") for node in brokers]
-    return bool(fenced) and all(any(each.search(log) for log in logs) for each in fenced)
+    lines = (line_to(log, each.end()) for log in logs for each in fenced.finditer(log))
+    return any(was_logged_between(history, each, down_ns, to_ns) for each in lines)
