@@ -40,6 +40,11 @@ class Violation:
     awaited: tuple[int, int] | None = field(default=None, compare=False)
     """Begin and end of the time in which something was awaited that did not come; None: not known. Never stored."""
 
+    @property
+    def ended_ns(self) -> int | None:
+        """The end of what lasted, as far as it is known, or the moment it is about."""
+        return self.at_ns if self.awaited is None else self.awaited[1]
+
 
 @dataclass(frozen=True)
 class About:

@@ -33,7 +33,7 @@ from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation
 
 _SOON_NS = 20_000_000_000
-"""A broker that dies is fenced by then, with which its partitions get other leaders."""
+"""A broker that dies is fenced by then, with which its partitions get other leaders; writers have found them, too."""
 _SAME = re.compile(r"both brokers report the same topic (\S+)")
 _REPORTS = re.compile(r"(?:^|; )broker-\d+ in (ZooKeeper|KRaft) mode reports ")
 _REPORTED = re.compile(r"(?:^|[; ])(\d+) replicas=\S* isr=\S* leader=\S+ leader_epoch=(\d+)")
@@ -145,7 +145,7 @@ def _still_ignorant(history: History, loss: Loss, at_ns: int) -> Sequence[str]:
 
 
 def _is_unwritable(history: History, violation: Violation) -> bool:
-    """Whether a partition is without writes from about the loss of a batch on that had changed it."""
+    """Whether a partition is without writes from about the loss of a batch on that had changed it, and no longer."""
     at_ns = violation.at_ns
     if at_ns is None:
         return False
@@ -157,8 +157,12 @@ def _is_unwritable(history: History, violation: Violation) -> bool:
             for each in lost
         )
     partition = _WRITABLE.match(violation.expected)
+    over_ns = max(at_ns, (violation.ended_ns or at_ns) - _SOON_NS)
     near = [each for each in losses(history) if at_ns <= each.at_ns <= at_ns + _SOON_NS or each.holds(at_ns)]
-    return partition is not None and any(_was_kept_from_brokers(history, partition[1], each, at_ns) for each in near)
+    lasting = [each for each in near if over_ns <= each.until_ns]
+    return partition is not None and any(
+        _was_kept_from_brokers(history, partition[1], each, over_ns) for each in lasting
+    )
 
 
 def _leads_unaware(history: History, partition: str, loss: Loss, at_ns: int) -> bool:

@@ -20,9 +20,11 @@ from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History, Write
 from pytest_kmigrate.model.keeping import kept
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _TOGETHER_NS = 1_000_000_000
+_RECOVERED_NS = 20_000_000_000
+"""By then a controller that took over has sent brokers all there is, and writers have found the leaders."""
 _OF_A_TOPIC = re.compile(r"/brokers/topics/([^/]+)(?:/partitions/(\d+)(?:/state)?)?")
 _NOT_REPEATED = "Should only see a SetData operation on /migration in the last request"
 _OF_A_STANDSTILL = (lag_is_the_distance, brokers_are_rolled_one_by_one, partitions_stay_available)
@@ -40,7 +42,7 @@ def topic_was_written_out_of_order(history: History, verdict: Verdict) -> bool:
     if not stateless or not any(_NOT_REPEATED in log for _, log in logs_of(history, "controller")):
         return False
     if verdict.is_of(*_OF_A_STANDSTILL):
-        return bool(verdict.violations) and all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
+        return bool(verdict.violations) and all(_is_of_a_standstill(history, each) for each in verdict.violations)
     wrong = wrong_in(history, verdict)
     label = wrong.behind(history, "zookeeper") if wrong else None
     taken = snapshot(history, label) if label is not None else None
@@ -92,6 +94,14 @@ def _made_by(write: Write) -> set[str]:
         return set()
     numbers = [match[2]] if match[2] else held_in(write).get("partitions", ())
     return {f"{match[1]}-{number}" for number in numbers}
+
+
+def _is_of_a_standstill(history: History, violation: Violation) -> bool:
+    """Whether the controller stood still when something began, and until soon before it ended: another one goes on."""
+    at_ns, ended_ns = violation.at_ns, violation.ended_ns
+    if at_ns is None or ended_ns is None:
+        return False
+    return all(_stands_still_at(history, each) for each in (at_ns, max(at_ns, ended_ns - _RECOVERED_NS)))
 
 
 def _stands_still_at(history: History, at_ns: int | None) -> bool:

@@ -289,6 +289,19 @@ def test_a_lost_batch_explains_nothing_once_brokers_are_sent_a_later_state(
     assert named(run_with(logged, log), verdict) == bugs
 
 
+@pytest.mark.parametrize("more", [[AGAIN, SYNCED], [HIGHER, AFTER]], ids=["a take-over", "a later state"])
+def test_a_partition_that_takes_no_writes_long_after_brokers_were_sent_it_has_another_cause(
+    more: Sequence[Transaction],
+) -> None:
+    """It began with the batch that was lost, and goes on."""
+    logged, log = [*LOGGED, *more], failed() + AT + DUAL_WRITE
+    for ended_ms, bugs in ((55_000, BUG), (300_000, ())):
+        expected = "some write to orders-0 is acknowledged every 20 s while writers try"
+        found = Violation(expected, "none", 22_000 * MS, awaited=(22_000 * MS, ended_ms * MS))
+        verdict = Verdict("partitions_stay_available", Outcome.VIOLATES, Kind.LIVENESS, "", (found,), count=1)
+        assert named(run_with(logged, log), verdict) == bugs
+
+
 def test_what_a_later_batch_of_the_next_controller_changes_was_not_lost() -> None:
     """Only what it writes before it raises the position in ``/migration`` is what the one before had lost."""
     raised = Transaction(47_000 * MS, 42, KRAFT + 1, (position(130),))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -116,3 +117,14 @@ def test_what_stands_still_since_is_named(check: str, run: History, bugs: tuple[
     for at_ns, found in ((59_000 * MS, bugs), (57_000 * MS, ())):
         verdict = Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, violations=(Violation("a", "b", at_ns),), count=1)
         assert named(run, verdict) == found
+
+
+def test_what_goes_on_once_another_controller_writes_has_another_cause() -> None:
+    """It knows the version; what began while the one before stood still ends soon."""
+    run = run_with(image("zookeeper"), log=FAULT + refused(139))
+    held = znode(70_000, "/migration", json.dumps({"kraft_controller_id": 3001}), version=141)
+    run = replace(run, znodes=[*run.znodes, held])
+    for ended_ms, bugs in ((80_000, BUG), (200_000, ())):
+        found = Violation("a", "b", 59_000 * MS, awaited=(59_000 * MS, ended_ms * MS))
+        verdict = Verdict("partitions_stay_available", Outcome.VIOLATES, Kind.LIVENESS, violations=(found,), count=1)
+        assert named(run, verdict) == bugs
