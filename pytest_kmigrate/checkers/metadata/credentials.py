@@ -7,6 +7,7 @@ from functools import reduce
 from pytest_kmigrate.checkers.controllers.raft_logs import high_watermark
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.soundness import BROKERS
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.model.event import Recorded
@@ -36,9 +37,11 @@ def brokers_loaded_without(history: History, verdict: Verdict) -> bool:
 def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
     images = [history.images[label] for label in verdict.listed("images")]
     asked = [image.scram.get(key) for image in images if image.source == BROKERS]
+    taken = [snapshot(history, label) for label in verdict.listed("images") if history.images[label].source == BROKERS]
     own, _ = changes_about(history, key)
-    if len(asked) != 1:
+    if len(asked) != 1 or taken[0] is None:
         return False
+    until_ns = taken[0].at_ns
     if asked[0] is None:  # none of them has it: the other side does
         seen: Mapping[str, object] = dict.fromkeys(_brokers(history))
         held = {image.scram.get(key, {}).get("iterations") for image in images if image.source != BROKERS}
@@ -54,7 +57,8 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
     last, came_to_nothing = made[-1], own[len(made) :]
     changes = [each for each in of_mechanism(history, last) if each not in came_to_nothing]
     is_so = (
-        _loaded_without(history, each, last, changes) or _caught_up_without(history, each, last, changes)
+        _loaded_without(history, each, last, changes, until_ns)
+        or _caught_up_without(history, each, last, changes, until_ns)
         for each in lacking
     )
     return bool(lacking) and all(is_so)
@@ -74,13 +78,17 @@ def _brokers(history: History) -> list[str]:
     return sorted({str(each.node) for each in history.of(NodeStarted) if each.what.role == Role.BROKER.value})
 
 
-def _loaded_without(history: History, broker: str, last: Recorded[MetadataChanged], changes: Changes) -> bool:
+def _loaded_without(
+    history: History, broker: str, last: Recorded[MetadataChanged], changes: Changes, until_ns: int
+) -> bool:
     """Whether a broker was started last in KRaft mode, became ready only after ``last``, and loaded a removal with it.
+
+    It is the last start before it was asked: a later one lost nothing that was lacking then.
 
     What was changed last is a change of this run, or of the checkpoint that it began from and recorded first. What was
     acknowledged while the broker was coming up may be part of the load, as it loads all that is committed by then.
     """
-    starts = [each for each in history.of(NodeStarted) if each.node == broker]
+    starts = _starts(history, broker, until_ns)
     is_loaded = _LOADED in log_of(history, broker)
     if not is_loaded or not starts or starts[-1].what.mode != BrokerMode.KRAFT.value:
         return False
@@ -90,12 +98,22 @@ def _loaded_without(history: History, broker: str, last: Recorded[MetadataChange
     return drops_all(changes, max(starts[-1].at_ns, last.at_ns), ready[0].at_ns)
 
 
-def _caught_up_without(history: History, broker: str, last: Recorded[MetadataChanged], changes: Changes) -> bool:
+def _starts(history: History, broker: str, until_ns: int) -> list[Recorded[NodeStarted]]:
+    return [each for each in history.of(NodeStarted) if each.node == broker and each.at_ns <= until_ns]
+
+
+def _caught_up_without(
+    history: History, broker: str, last: Recorded[MetadataChanged], changes: Changes, until_ns: int
+) -> bool:
     """Whether a removal and ``last`` came while a broker's high watermark stood still: it read them at once later.
 
-    How far it had read before its first sample of that time is not known, nor where its first read behind it ended.
+    That was since its last start before it was asked, as it loads all of its log when it starts. How far it had read
+    before its first sample of that time is not known, nor where its first read behind it ended.
     """
+    started_ns = max((each.at_ns for each in _starts(history, broker, until_ns)), default=0)
     for from_ns, to_ns in _standstills(history, broker):
+        if from_ns < started_ns or to_ns > until_ns:
+            continue
         missed = [each for each in changes if from_ns < began_ns(each) and each.at_ns < to_ns]
         if last not in missed:
             continue

@@ -14,7 +14,7 @@ from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import Row, change, event, history, sample, snapshot
+from tests.unit.checkers.histories import MS, Row, change, event, history, sample, snapshot
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged, place
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
@@ -253,6 +253,46 @@ def test_a_broker_that_was_cut_off_reads_a_removal_and_a_credential_at_once(
     times = [2_900, from_ms, (from_ms + to_ms) // 2, to_ms, 9_000]
     watermarks = zip(times, (100, 200, 200, 200, 300), strict=True)
     run = replace(run, samples=[sample(at_ms, node, RaftHighWatermark=read) for at_ms, read in watermarks])
+    bugs = ("KAFKA-20774",) if is_named else ()
+    assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
+
+
+def _seen_at(run: History, at_ms: int) -> History:
+    """The same run, whose images were taken at this time."""
+    events = [each if each.kind is not EventKind.SNAPSHOT else _taken(each, at_ms) for each in run.events]
+    return replace(run, events=sorted(events, key=lambda each: each.at_ns))
+
+
+def _taken(taken: Event, at_ms: int) -> Event:
+    return replace(taken, at_ns=at_ms * MS, data={**taken.data, "began_ns": at_ms * MS})
+
+
+@pytest.mark.parametrize(("seen_ms", "is_named"), [(60_000, True), (2_200, False)], ids=["afterwards", "before"])
+def test_a_load_explains_nothing_that_was_lacking_before_it(seen_ms: int, *, is_named: bool) -> None:
+    """The broker lacked it already when it was asked, and was started again later."""
+    earlier = [*started("broker-2", mode="kraft"), event(EventKind.NODE_READY, 100, "broker-2", took_ms=1)]
+    run = _seen_at(_broker(*earlier, set_ms=1_500), seen_ms)
+    bugs = ("KAFKA-20774",) if is_named else ()
+    assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
+
+
+@pytest.mark.parametrize(
+    ("again_ms", "seen_ms", "is_named"),
+    [(None, 60_000, True), (None, 7_000, False), (20_000, 60_000, False), (20_000, 15_000, True)],
+    ids=["it caught up", "it still lags", "it was started again", "it was started again afterwards"],
+)
+def test_a_broker_that_caught_up_lost_it_until_it_is_started_again(
+    again_ms: int | None, seen_ms: int, *, is_named: bool
+) -> None:
+    """One that lags has not read it yet; one that is started again loads all its log, and what it lost is there."""
+    others = [_of("carol", 3_000), _of("carol", 3_100, "remove-scram")]
+    if again_ms is not None:
+        ready = event(EventKind.NODE_READY, again_ms + 1_000, "broker-2", took_ms=1)
+        others += [_of("carol", 9_500), *started("broker-2", mode="kraft", at_ms=again_ms), ready]
+    run = _broker(*others, removed=False, ready_ms=2_900, set_ms=3_500)
+    read = [sample(at_ms, "broker-2", RaftHighWatermark=at_ms // 2_950) for at_ms in (2_900, 2_950, 5_000, 5_890)]
+    read += [sample(8_000, "broker-2", RaftHighWatermark=1), sample(9_000, "broker-2", RaftHighWatermark=3)]
+    run = _seen_at(replace(run, samples=read), seen_ms)
     bugs = ("KAFKA-20774",) if is_named else ()
     assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
 
