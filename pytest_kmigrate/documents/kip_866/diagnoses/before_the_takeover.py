@@ -60,7 +60,7 @@ def broker_that_is_down_had_registered(history: History, verdict: Verdict) -> bo
     had logged its registration.
     """
     is_about = verdict.is_of(takeover_waits_for_every_broker) or _are_brokers_alone(verdict)
-    claim = next(kraft_claims(history), None)
+    claim = _claim_of(history, verdict)
     if not is_about or claim is None:
         return False
     if history.header.kafka.startswith(LACKED_BY[_COUNT]):
@@ -121,6 +121,12 @@ def _is_of_a_phase_too_early(event: Recorded[ExpectationEnded]) -> bool:
     expected, observed = event.what.expected, event.what.observed
     is_of_a_broker = any(each.is_of(event.what) for each in (WAITS_FOR_A_BROKER, WAITS_FOR_A_RELEASE))
     return is_of_a_broker and expected == Phase.PREPARING.name and observed in (Phase.COPYING.name, Phase.HYBRID.name)
+
+
+def _claim_of(history: History, verdict: Verdict) -> Claim | None:
+    """The claim of the take-over that a verdict is about: the nearest, as a migration that was undone has another."""
+    at_ns = next((each.at_ns for each in verdict.violations if each.at_ns is not None), 0)
+    return min(kraft_claims(history), key=lambda each: abs(each.at_ns - at_ns), default=None)
 
 
 def _brokers(history: History) -> list[str]:

@@ -31,6 +31,28 @@ def test_a_takeover_without_a_broker_that_had_registered_is_named(
     assert named(run, takeover_waits_for_every_broker.judge(run)) == bugs
 
 
+@pytest.mark.parametrize(
+    ("again", "bugs"), [(3, ("takeover-without-a-broker",)), (2, ())], ids=["it had registered", "it had not"]
+)
+def test_of_two_takeovers_each_has_its_own_count(again: int, bugs: tuple[str, ...]) -> None:
+    """What was counted at the first one says nothing of a migration that was undone and begun again."""
+    down = event(EventKind.NODE_STOPPED, 68_000, "broker-0", how="killed")
+    names = ((10, "ZOOKEEPER"), (1_000, "PREPARING"), (12_000, "HYBRID"), (40_000, "ZOOKEEPER"), (50_000, "PREPARING"))
+    phases = [phase(at_ms, name) for at_ms, name in (*names, (82_000, "HYBRID"))]
+    counts = [
+        sample(at_ms, "controller-3000", ActiveControllerCount=1, MigratingZkBrokerCount=count)
+        for at_ms, count in ((12_000, 3), (82_000, again))
+    ]
+    holders = ((11_000, 1), (40_000, -1), (81_000, 1))
+    held = [
+        znode(at_ms, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": epoch}))
+        for at_ms, epoch in holders
+    ]
+    events = sorted([*started(*BROKERS, "controller-3000"), *phases, down], key=lambda each: each.at_ns)
+    run = history(events=events, samples=counts, znodes=held)
+    assert named(run, takeover_waits_for_every_broker.judge(run)) == bugs
+
+
 REGISTERED = "INFO Registered new broker: RegisterBrokerRecord(brokerId=0, isMigratingZkBroker=true, incarnationId=x)\n"
 CLAIMED = "INFO Successfully registered KRaft controller 3000 with ZK epoch 3\n"
 
