@@ -35,7 +35,7 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
     writer_in,
 )
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
-from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten, was_reached
 from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
@@ -130,7 +130,8 @@ def _is_behind(history: History, wrong: Wrong) -> bool:
     taken = snapshot(history, label) if label is not None else None
     if label is None or taken is None or not _is_lost_at(history, taken.at_ns):
         return False
-    return never_written(history, wrong) and not _is_ahead(history, wrong, label, taken.at_ns)
+    was_missed = never_written(history, wrong) and not was_reached(history, wrong, label)
+    return was_missed and not _is_ahead(history, wrong, label, taken.at_ns)
 
 
 def _is_ahead(history: History, wrong: Wrong, label: str, taken_ns: int) -> bool:

@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
-from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
@@ -19,7 +19,7 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.availability import part
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.transactions.following import raised_by, zookeeper_follows_the_log
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import held_by_migration, writer_in
-from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, unwritten, was_reached
 from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_WRITTEN, NO_STATE
 from pytest_kmigrate.documents.kip_866.expectations import BROKERS_KNOW, CONFIG_WRITTEN
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -85,7 +85,7 @@ def full_sync_begins_again_before_new_partitions(history: History, verdict: Verd
     label = wrong.behind(history, "zookeeper") if wrong else None
     if wrong is not None and label is not None:
         stateless = _stateless(history.images[label])
-        is_blocked = bool(blocking & stateless) and never_written(history, wrong, but_created=True)
+        is_blocked = bool(blocking & stateless) and _was_missed(history, wrong, label)
         return is_blocked or _are_of(wrong.places, passed & stateless)
     return bool(blocking | passed) and all_unmet(history, verdict, lambda event: _is_about(event, blocking | passed))
 
@@ -205,9 +205,14 @@ def _is_behind(
     wrong = wrong_in(history, verdict)
     label = wrong.behind(history, "zookeeper") if wrong else None
     taken = snapshot(history, label) if label else None
-    if wrong is None or taken is None or not never_written(history, wrong, but_created=True):
+    if wrong is None or label is None or taken is None or not _was_missed(history, wrong, label):
         return False
     return is_blocked_at(taken.at_ns) and not any(family in before for family, _ in wrong.places)
+def _was_missed(history: History, wrong: Wrong, label: str) -> bool:
+    """Whether what is wrong was not written since it changed, by ZooKeeper's log and by the position in the other."""
+    return never_written(history, wrong, but_created=True) and not was_reached(history, wrong, label)
+
+
 
 
 def _are_of(places: Collection[tuple[str, str]], partitions: Collection[str]) -> bool:

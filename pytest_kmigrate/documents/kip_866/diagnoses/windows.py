@@ -125,6 +125,21 @@ def _was_written(history: History, state: State, until_ns: int, *, but_created: 
     )
 
 
+def was_reached(history: History, wrong: Wrong, label: str) -> bool:
+    """Whether ``/migration`` had come, before an image, to the last record of the log about anything that is wrong.
+
+    ZooKeeper has had it then: the position is written after what leads to it.
+    """
+    log, taken = last_log(history), snapshot(history, label)
+    until_ns = taken.at_ns if taken is not None else 0
+    seen = [
+        *(offset_in(each) for each in held_by_migration(history) if each.at_ns <= until_ns),
+        *(position_set(each) for each in history.transactions if each.at_ns <= until_ns),
+    ]
+    last = max((each for each in seen if each is not None), default=-1)
+    return any(offsets[-1] <= last for place in wrong.places if (offsets := offsets_of(log, place)))
+
+
 def since_the_takeover(history: History) -> list[Window]:
     """From the first claim of a KRaft controller on: what is older was in ZooKeeper before.
 

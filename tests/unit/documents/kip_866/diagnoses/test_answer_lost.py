@@ -381,3 +381,14 @@ def test_a_version_that_was_sent_in_an_earlier_reign_explains_nothing_now(sent: 
     ]
     run = replace(run, znodes=[*before, *run.znodes])
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
+@pytest.mark.parametrize(("offset", "bugs"), [(88, ("kmigrate-7",)), (87, ())], ids=["behind it", "at it"])
+def test_what_the_position_had_come_to_is_lacking_for_another_reason(offset: int, bugs: tuple[str, ...]) -> None:
+    """The last record of the log about it says so, whenever it was acknowledged."""
+    data = {"resourceType": 4, "resourceName": "1", "name": "a", "value": "2"}
+    record = {"offset": offset, "type": "CONFIG_RECORD", "version": 0, "data": data}
+    run = lacking()
+    log = MetadataImage("metadata-log", known=FULL.known, configs={"broker:1": {"a": "2"}}, read_from=[record])
+    run = replace(run, images={**run.images, "log": log})
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
