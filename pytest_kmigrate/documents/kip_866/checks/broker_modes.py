@@ -44,6 +44,11 @@ def brokers_at(history: History, at_ns: int) -> list[BrokerAt]:
     return list(brokers[bisect_right(times, at_ns)])
 
 
+def is_one_in_zookeeper_mode(history: History, *at_ns: int) -> bool:
+    """Whether a broker in ZooKeeper mode ran at any of these times: only such a one needs ZooKeeper to know leaders."""
+    return any(each.mode == "zookeeper" and each.away_ns is None for at in at_ns for each in brokers_at(history, at))
+
+
 @kept
 def _changes(history: History) -> tuple[list[int], list[list[BrokerAt]]]:
     """When anything of a broker changed, and the brokers before the first change and after each."""

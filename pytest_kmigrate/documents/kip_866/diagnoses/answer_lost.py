@@ -16,6 +16,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import is_one_in_zookeeper_mode
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import is_of_zookeeper_mode
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
@@ -79,7 +80,11 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     if verdict.is_of(lag_is_the_distance):
         return all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
     if verdict.is_of(*_OF_BROKERS_THAT_STOP):
-        return bool(verdict.violations) and all(_is_unserved_at(history, each.at_ns) for each in verdict.violations)
+        return bool(verdict.violations) and all(
+            _is_unserved_at(history, each.at_ns)
+            and is_one_in_zookeeper_mode(history, each.at_ns or 0, *(each.awaited or ()))
+            for each in verdict.violations
+        )
     if verdict.is_of(longest_time_without_acked_write):
         ended_ns = _gaps_ended_ns(verdict)
         return bool(ended_ns) and all(_is_unserved_at(history, at_ns) for at_ns in ended_ns)
@@ -125,7 +130,7 @@ def brokers_are_sent_nothing_since(history: History, verdict: Verdict) -> bool:
 
 
 def _is_behind(history: History, wrong: Wrong) -> bool:
-    """Whether ZooKeeper alone lacks something, and it was never written there."""
+    """Whether ZooKeeper alone lacks something, and it was never written there, nor reached by the position."""
     label = wrong.behind(history, ZOOKEEPER)
     taken = snapshot(history, label) if label is not None else None
     if label is None or taken is None or not _is_lost_at(history, taken.at_ns):

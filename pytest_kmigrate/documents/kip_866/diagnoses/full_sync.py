@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
-from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import is_one_in_zookeeper_mode
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
@@ -59,8 +59,6 @@ _OF_BROKERS_NOT_INFORMED = (
 )
 _STAYS = " stays for "
 _NONE_RAISES = raised_by(0)
-_WHILE_IT_LASTS = (partitions_stay_available, zookeeper_follows_the_log)
-"""A broker that is restarted then gets no leaders back, and the offset in ``/migration`` stays."""
 _WRITES_TO = "writes to "
 """What is not acknowledged as a broker is stopped, since those in ZooKeeper mode do not hear who leads from then on."""
 
@@ -139,15 +137,17 @@ def _is_of_what_stands_still(history: History, verdict: Verdict) -> bool:
 
     Only brokers in ZooKeeper mode do not hear who leads: one has to run.
     """
-    if not verdict.is_of(brokers_are_rolled_one_by_one):
-        return verdict.is_of(*_WHILE_IT_LASTS)
-    return all(
-        each.expected.startswith(_WRITES_TO)
-        and phase_at(history, each.at_ns or 0) == Phase.HYBRID.name
-        and any(
-            broker.mode == "zookeeper" and broker.away_ns is None for broker in brokers_at(history, each.at_ns or 0)
+    if verdict.is_of(zookeeper_follows_the_log):
+        return True
+    is_about = verdict.is_of(partitions_stay_available) or (
+        verdict.is_of(brokers_are_rolled_one_by_one)
+        and all(
+            each.expected.startswith(_WRITES_TO) and phase_at(history, each.at_ns or 0) == Phase.HYBRID.name
+            for each in verdict.violations
         )
-        for each in verdict.violations
+    )
+    return is_about and all(
+        is_one_in_zookeeper_mode(history, each.at_ns or 0, *(each.awaited or ())) for each in verdict.violations
     )
 
 
@@ -208,11 +208,11 @@ def _is_behind(
     if wrong is None or label is None or taken is None or not _was_missed(history, wrong, label):
         return False
     return is_blocked_at(taken.at_ns) and not any(family in before for family, _ in wrong.places)
+
+
 def _was_missed(history: History, wrong: Wrong, label: str) -> bool:
     """Whether what is wrong was not written since it changed, by ZooKeeper's log and by the position in the other."""
     return never_written(history, wrong, but_created=True) and not was_reached(history, wrong, label)
-
-
 
 
 def _are_of(places: Collection[tuple[str, str]], partitions: Collection[str]) -> bool:

@@ -54,7 +54,7 @@ HELD = json.dumps({"kraft_metadata_offset": 87, "kraft_metadata_epoch": 1, "kraf
 
 def after_an_outage(*events: Event, log: str | None = None, by: str = "controller-3001", **more: Any) -> History:
     """A run in which ZooKeeper was away, and ``/migration`` has version 34 since before."""
-    began = [*started("zookeeper-1", *CONTROLLERS), *OUTAGE, *events]
+    began = [*started("zookeeper-1", *CONTROLLERS), *started("broker-1", mode="zookeeper"), *OUTAGE, *events]
     znodes = [znode(14_000, "/migration", HELD, version=34)]
     return history(events=began, znodes=znodes, logs={by: refused() if log is None else log}, **more)
 
@@ -360,6 +360,33 @@ def test_brokers_in_kraft_mode_learn_from_the_log(
     """What they do not report has another cause, also while nothing is written to ZooKeeper."""
     run = after_an_outage(event(EventKind.CHECKS, 80_000))
     violation = Violation(expected, observed, 50_000 * MS)
+    assert named(run, Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, violations=(violation,), count=1)) == bugs
+
+
+@pytest.mark.parametrize(
+    ("events", "bugs"),
+    [
+        ([], ("kmigrate-7",)),
+        ([event(EventKind.NODE_STOPPED, 40_000, "broker-1", how="killed", took_ms=0)], ()),
+        (
+            [
+                event(EventKind.NODE_STOPPED, 40_000, "broker-1", how="killed", took_ms=0),
+                *started("broker-1", mode="zookeeper", at_ms=60_000),
+            ],
+            ("kmigrate-7",),
+        ),
+        (started("broker-1", mode="kraft", at_ms=40_000), ()),
+    ],
+    ids=["one runs", "none runs", "it comes back", "all in KRaft mode"],
+)
+@pytest.mark.parametrize("check", ["brokers_are_rolled_one_by_one", "partitions_stay_available"])
+def test_only_brokers_in_zookeeper_mode_do_not_hear_what_they_lead(
+    check: str, events: list[Event], bugs: tuple[str, ...]
+) -> None:
+    """Where none of them runs ZooKeeper is not what keeps a partition from its writes."""
+    run = after_an_outage(*events, event(EventKind.CHECKS, 90_000))
+    gap = (50_000 * MS, 80_000 * MS)
+    violation = Violation("some write is acknowledged", "none was for 30 s", gap[0], awaited=gap)
     assert named(run, Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, violations=(violation,), count=1)) == bugs
 
 

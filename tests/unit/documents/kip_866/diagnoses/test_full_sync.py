@@ -69,6 +69,7 @@ NOT_TOLD = Verdict(
 AT_IT = BEGUN + NO_STATE
 ELECTED = event(EventKind.ACTIVE_CONTROLLER, 5_000, "controller-3001", controller="controller-3001")
 SUCCEEDED = event(EventKind.ACTIVE_CONTROLLER, 8_500, "controller-3002", controller="controller-3002")
+OF_ZOOKEEPER = started("broker-1", mode="zookeeper")
 STATE, CONFIG = "the state of orders-5 in ZooKeeper", "the znode /config/brokers/0"
 
 
@@ -225,7 +226,8 @@ def test_what_stands_still_while_a_default_quota_blocks_is_named(
     """Under the controller that cannot write it; under its successor it would be another defect."""
     elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active)
     logs = {"controller-3001": NO_NAME * 3}
-    run = history(events=[*started(*CONTROLLERS), elected], znodes=[WRITTEN], logs=logs, kafka="3.6.0")
+    events = [*started(*CONTROLLERS), *OF_ZOOKEEPER, elected]
+    run = history(events=events, znodes=[WRITTEN], logs=logs, kafka="3.6.0")
     standing = Violation("it goes on", "it stays for 30.0 s", at_ns=9_000_000_000)
     assert named(run, replace(NOT_TOLD, check=check, violations=(standing,))) == bugs
 
@@ -247,7 +249,7 @@ def test_what_stands_still_while_a_partition_blocks_is_named(
 ) -> None:
     """Under the controller that finds the partition without a state; an offset that runs ahead is another defect."""
     elected = event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active)
-    run = compared(log, image("zookeeper", state=state), elected)
+    run = compared(log, image("zookeeper", state=state), *OF_ZOOKEEPER, elected)
     standing = Violation("it goes on", "it stays for 30.0 s", at_ns=9_000_000_000)
     ahead = Violation("it goes on", "it is ahead of the log", at_ns=9_000_000_000)
     verdict = replace(NOT_TOLD, check=check, violations=(standing,))
@@ -256,6 +258,8 @@ def test_what_stands_still_while_a_partition_blocks_is_named(
     assert named(run, replace(verdict, kind=Kind.SAFETY)) == (bugs if is_offset else ())
     if is_offset:
         assert named(run, replace(verdict, violations=(ahead,))) == ()
+    all_in_kraft = replace(run, events=[*run.events, *started("broker-1", mode="kraft", at_ms=8_000)])
+    assert named(all_in_kraft, verdict) == (bugs if is_offset else ())
 
 
 @pytest.mark.parametrize(
@@ -329,7 +333,6 @@ def test_brokers_hear_of_nothing_before_a_full_sync_has_ended(log: str, bugs: tu
 
 
 WRITES = "writes to orders-0 are acknowledged again"
-OF_ZOOKEEPER = started("broker-1", mode="zookeeper")
 
 
 @pytest.mark.parametrize(
