@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from pytest_kmigrate.checkers.controllers.lives import plays, roles
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
 from pytest_kmigrate.model.history import History
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d),(\d{3}) ")
 """How lines begin; from 4.0 on, a T is between date and time."""
+_CLOCK_SET = re.compile(r"^clock\(.*, ([+-]\d+) s\)$")
 ZONES_NS = 15 * 60 * 1_000_000_000
 """Time zones are so far apart: a node logs the time of its own, which no event has."""
 _MS = 1_000_000
@@ -35,10 +37,11 @@ def line_to(log: str, at: int) -> str:
     return log[log.rfind("\n", 0, at) + 1 : at]
 
 
-def was_logged_between(history: History, line: str, since_ns: int, to_ns: int) -> bool:
+def was_logged_between(history: History, line: str, since_ns: int, to_ns: int, node: str = "") -> bool:
     """Whether a line has a time between two instants of the run, in some time zone.
 
-    Not where the line, or the run, has no time; nor where the two are as far apart as time zones are.
+    Not where the line, or the run, has no time; nor where the two are as far apart as time zones are. ``node``: the one
+    that logged it; while a fault has set its clock, the line may have the time of that clock.
     """
     found = _TIME.match(line)
     try:
@@ -49,4 +52,17 @@ def was_logged_between(history: History, line: str, since_ns: int, to_ns: int) -
         return False
     logged = datetime.fromisoformat(f"{found[1]} {found[2]}.{found[3]}").replace(tzinfo=UTC)
     at_ns = round((logged - began).total_seconds() * 1000) * _MS
-    return (at_ns - since_ns) % ZONES_NS <= to_ns - since_ns
+    spans = [(0, since_ns, to_ns), *_set_clocks(history, node, since_ns, to_ns)]
+    return any((at_ns - ahead_ns - from_ns) % ZONES_NS <= until_ns - from_ns for ahead_ns, from_ns, until_ns in spans)
+
+
+def _set_clocks(history: History, node: str, since_ns: int, to_ns: int) -> list[tuple[int, int, int]]:
+    """By how much a node's clock was ahead, and from when to when of this time: faults set it."""
+    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
+    hit = {event.what.fault_id for event in history.of(FaultApplied) if node in event.what.targets}
+    found = [
+        (int(seconds[1]) * 1000 * _MS, max(since_ns, event.at_ns), min(to_ns, healed.get(event.what.fault_id, to_ns)))
+        for event in history.of(FaultBegan)
+        if event.what.fault_id in hit and (seconds := _CLOCK_SET.search(event.what.fault))
+    ]
+    return [each for each in found if each[1] <= each[2]]

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.expectations import lacking_members
@@ -81,15 +82,14 @@ def _refused(history: History, node: str, log: str, taken_over_ns: int, at_ns: i
     asked = list(_CONTROLLER.finditer(log))
     if not asked or any(each["of"] == "KRaft" or each["role"] == "controller" for each in asked):
         return []
-    counts = Counter[str]()
-    last = set[str]()
+    counts, last = Counter[str](), set[str]()
     for change in _CHANGES.finditer(log):
-        if change["updated"] and was_logged_between(history, change["line"], taken_over_ns + _ANSWERED_NS, at_ns):
+        was_logged = partial(was_logged_between, history, change["line"], to_ns=at_ns, node=node)
+        if change["updated"] and was_logged(taken_over_ns + _ANSWERED_NS):
             return []
-        if not change["updated"] and was_logged_between(history, change["line"], taken_over_ns, at_ns):
+        if not change["updated"] and was_logged(taken_over_ns):
             counts[change["partition"]] += 1
-            if was_logged_between(history, change["line"], at_ns - _UNTIL_NS, at_ns):
-                last.add(change["partition"])
+            last |= {change["partition"]} if was_logged(at_ns - _UNTIL_NS) else set()
     if asked[-1]["of"] is None:
         return _led_by(history, node)
     return [partition for partition, times in counts.items() if times >= _OFTEN and partition in last]

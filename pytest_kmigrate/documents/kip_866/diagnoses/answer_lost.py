@@ -258,7 +258,7 @@ def _was_refused(history: History, writer: str, written: ZnodeChange) -> bool:
     log, from_ns, to_ns = log_of(history, writer), written.at_ns - _AROUND_NS, written.at_ns + _AROUND_NS
     if faults_between(history, writer, from_ns, to_ns):
         return False
-    failed = [each for each in _FAILED.finditer(log) if was_logged_between(history, each[0], from_ns, to_ns)]
+    failed = [each for each in _FAILED.finditer(log) if was_logged_between(history, each[0], from_ns, to_ns, writer)]
     sent = (_CHECK_FAILED.search(log, each.end()) for each in failed)
     return any(each is not None and int(each[1]) < written.version for each in sent)
 

@@ -36,12 +36,12 @@ def last_quota_was_left_in_zookeeper(history: History, verdict: Verdict) -> bool
     wrong = wrong_in(history, verdict)
     if wrong is None or not wrong.places or any(family != "quotas" for family, _ in wrong.places):
         return False
-    thrown = [line for _, log in logs_of(history, "controller") for line in _THROWN.findall(log)]
+    thrown = [(line, node) for node, log in logs_of(history, "controller") for line in _THROWN.findall(log)]
     keys = {key for _, key in wrong.places}
     return any(all(_explains(history, thrown, key, label) for key in keys) for label in wrong.lost)
 
 
-def _explains(history: History, thrown: Collection[str], key: str, label: str) -> bool:
+def _explains(history: History, thrown: Collection[tuple[str, str]], key: str, label: str) -> bool:
     """Whether an entity had its last quota taken away in dual write, and this image holds one that it had before."""
     changes = changes_before(history, label)
     of_entity = [state for state in admissible_states(changes) if state.family == "quotas" and state.slot[1] == key]
@@ -89,12 +89,14 @@ def _had_them(history: History, key: str, held: Mapping[str, object]) -> bool:
     return log is None or not offsets or any(log_at(log, each).quotas.get(key) == held for each in offsets)
 
 
-def _was_thrown_at(history: History, thrown: Collection[str], removal: Recorded[MetadataChanged], label: str) -> bool:
+def _was_thrown_at(
+    history: History, thrown: Collection[tuple[str, str]], removal: Recorded[MetadataChanged], label: str
+) -> bool:
     """Whether the exception came while a removal was under way, or soon afterwards, and after any full sync's begin."""
     taken, life = snapshot(history, label), life_at(life_starts_ns(history), removal.at_ns)
     synced_ns = synced_since_ns(history, life, began_ns(taken)) if taken is not None else None
     from_ns, to_ns = max(began_ns(removal), synced_ns or 0), removal.at_ns + _HANDLED_WITHIN_NS
-    return any(was_logged_between(history, line, from_ns, to_ns) for line in thrown)
+    return any(was_logged_between(history, line, from_ns, to_ns, node) for line, node in thrown)
 
 
 def _values(change: Recorded[MetadataChanged]) -> Collection[object]:
