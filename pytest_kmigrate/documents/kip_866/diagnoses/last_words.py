@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.checkers.controllers.raft_logs import logs
@@ -183,7 +184,7 @@ def stop_waits_for_the_copy(history: History, verdict: Verdict) -> bool:
 
     The quorum's client had ended before, so nothing was committed any more.
     """
-    return verdict.is_of(no_unexpected_death) and _all_hung(history, _were_at(history, _COPIES, _WAITS_FOR_IT))
+    return verdict.is_of(no_unexpected_death) and _all_hung(history, _were_at(_COPIES, _WAITS_FOR_IT))
 
 
 @diagnosis("kmigrate-23", windows=_since_it_was_stopped)
@@ -194,13 +195,15 @@ def stop_waits_for_a_channel(history: History, verdict: Verdict) -> bool:
         and verdict.count == len(verdict.violations)
         and all(each.observed.startswith(_STILL_THERE) for each in verdict.violations)
     )
-    return is_about and _all_hung(history, _were_at(history, _CHANNEL_WAITS, _WAITS_FOR_A_CHANNEL))
+    return is_about and _all_hung(history, _were_at(_CHANNEL_WAITS, _WAITS_FOR_A_CHANNEL))
 
 
 def _since_it_began_or_was_stopped(history: History) -> list[Window]:
     """From when a node was stopped that had to be killed, or was started last that hangs since."""
     starts = {event.node: event.at_ns for event in history.of(NodeStarted)}
-    hang = [at_ns for node, at_ns in starts.items() if _hangs_with_an_expired_session(history, str(node), _MAIN)]
+    hang = [
+        at_ns for node, at_ns in starts.items() if _hangs_with_an_expired_session(_last_dump(history, str(node)), _MAIN)
+    ]
     return [*_since_it_was_stopped(history), *(Window(at_ns, sys.maxsize) for at_ns in hang)]
 
 
@@ -211,19 +214,18 @@ def stop_waits_for_an_expired_session(history: History, verdict: Verdict) -> boo
     The broker was asked to stop and had to be killed; or its start had failed, and a step waited for it in vain.
     """
     if verdict.is_of(no_unexpected_death):
-        return _all_hung(history, lambda node: _hangs_with_an_expired_session(history, node, _MAIN, _HOOK))
+        return _all_hung(history, lambda dump: _hangs_with_an_expired_session(dump, _MAIN, _HOOK))
     blamed = blamed_steps(history, verdict)
     return bool(blamed) and all(_hangs_since_its_start_failed(history, step) for step in blamed)
 
 
 def _hangs_since_its_start_failed(history: History, step: Recorded[StepEnded]) -> bool:
     awaited = _NEVER_READY.match(step.what.reason)
-    return awaited is not None and _hangs_with_an_expired_session(history, awaited[1], _MAIN)
+    return awaited is not None and _hangs_with_an_expired_session(_last_dump(history, awaited[1]), _MAIN)
 
 
-def _hangs_with_an_expired_session(history: History, node: str, *stopped_by: str) -> bool:
+def _hangs_with_an_expired_session(dump: str, *stopped_by: str) -> bool:
     """Whether one of these threads waits so; the last list may be of a stop that followed upon the failed start."""
-    dump = _last_dump(history, node)
     closes = any(thread in stopped_by for thread in _CLOSES_ZOOKEEPER.findall(dump))
     return closes and bool(_EXPIRY_WAITS.search(dump)) and _CONTROLLER_THREAD not in dump
 
@@ -318,17 +320,27 @@ def _waits_for(history: History, step: Recorded[StepEnded], deaths: Sequence[Eve
 
 
 def _all_hung(history: History, is_of_the_bug: Callable[[str], bool]) -> bool:
-    """Whether all that ended is nodes that did not, each of them for this reason."""
+    """Whether all that ended is nodes that did not, each of them, and each time, for this reason."""
     hung = [event for event in history.of(NodeStopped) if event.what.how == "hung"]
     others = [event for event in _deaths(history) if event not in hung]
-    return bool(hung) and not others and all(is_of_the_bug(str(event.node)) for event in hung)
+    times = Counter(str(event.node) for event in hung)
+    dumps = {node: _dumps(history, node)[-count:] for node, count in times.items()}
+    return (
+        bool(hung)
+        and not others
+        and all(len(dumps[node]) == count and all(map(is_of_the_bug, dumps[node])) for node, count in times.items())
+    )
 
 
-def _were_at(history: History, *threads: re.Pattern[str]) -> Callable[[str], bool]:
+def _were_at(*threads: re.Pattern[str]) -> Callable[[str], bool]:
     """Whether the threads of a node were doing all of this when it was to be killed."""
-    return lambda node: all(each.search(_last_dump(history, node)) for each in threads)
+    return lambda dump: all(each.search(dump) for each in threads)
+
+
+def _dumps(history: History, node: str) -> list[str]:
+    """What a node logged from each list of its threads to the next: it is made to list them before it is killed."""
+    return log_of(history, node).split("Full thread dump")[1:]
 
 
 def _last_dump(history: History, node: str) -> str:
-    """What a node logged from its last list of threads on; all that it logged where there is none."""
-    return log_of(history, node).rpartition("Full thread dump")[2]
+    return next(reversed(_dumps(history, node)), "")

@@ -264,6 +264,8 @@ Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):
 """
 HUNG = event(EventKind.NODE_STOPPED, 40_000, "controller-3002", how="hung", said="ERROR before", took_ms=30_000)
 
+HUNG_AGAIN = replace(HUNG, at_ns=HUNG.at_ns + 90_000_000_000)
+
 
 @pytest.mark.parametrize(
     ("events", "log", "bugs"),
@@ -273,8 +275,14 @@ HUNG = event(EventKind.NODE_STOPPED, 40_000, "controller-3002", how="hung", said
         ([HUNG], DUMP.replace("KRaftMigrationDriver.close", "SocketServer.close"), ()),
         ([HUNG, died("controller-3001", "ERROR out of memory")], DUMP, ()),
         ([replace(HUNG, data={**HUNG.data, "how": "controlled"})], DUMP, ()),
+        ([HUNG, HUNG_AGAIN], DUMP + DUMP, ("kmigrate-19",)),
+        ([HUNG, HUNG_AGAIN], DUMP, ()),
+        ([HUNG, HUNG_AGAIN], DUMP.replace("MigrateMetadataEvent", "PollEvent") + DUMP, ()),
     ],
-    ids=["in the copy", "not copying", "waiting for something else", "another death", "it ended"],
+    ids=[
+        *("in the copy", "not copying", "waiting for something else", "another death", "it ended"),
+        *("twice", "once of two times", "the second time only"),
+    ],
 )
 def test_a_controller_that_hangs_when_it_is_stopped_in_the_copy_is_kmigrate_19(
     events: list[Event], log: str, bugs: tuple[str, ...]
