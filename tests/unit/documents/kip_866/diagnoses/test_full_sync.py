@@ -165,7 +165,7 @@ def test_what_was_written_to_zookeeper_after_the_change_was_lost_otherwise(log: 
     ("log", "state", "bug"), [(BEGAN_AGAIN, False, "kmigrate-2"), (UNKNOWN * 3, True, "kmigrate-10")]
 )
 def test_what_the_position_had_come_to_was_written_before(log: str, *, state: bool, bug: str) -> None:
-    """Also of what nobody acknowledged, such as a leader: by its last record, where records were kept."""
+    """Also of what no client was answered, such as a leader: by its last record, where records were kept."""
     run = compared(log, image("zookeeper", state=state, a="1"))
     data = {"resourceType": 4, "resourceName": "1", "name": "a", "value": "2"}
     for offset, bugs in ((2, (bug,)), (1, ())):
