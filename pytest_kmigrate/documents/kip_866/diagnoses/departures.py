@@ -23,9 +23,10 @@ from pytest_kmigrate.documents.kip_866.checks.states.recorded_numbers import (
 )
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState
 from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.events.nodes import NodeReady
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.keeping import kept
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _AROUND_NS = 3_000_000_000
 """Samples of two controllers are not taken at one moment, nor does each replay the log at once."""
@@ -181,8 +182,19 @@ def registrations_are_counted(_: History, verdict: Verdict) -> bool:
 
 
 @diagnosis("takeover-without-a-controller")
-def controllers_were_down(_: History, verdict: Verdict) -> bool:
-    """All that was not ready at the take-over is controllers, of which a majority was up: they elected the leader."""
+def controllers_were_down(history: History, verdict: Verdict) -> bool:
+    """All that was not ready at the take-over is controllers, of which a majority was up: they elected the leader.
+
+    Each of them had been ready before it went down. That nothing begins, in another log, is no take-over.
+    """
     is_about = verdict.is_of(migration_begins_when_every_node_is_ready)
     not_ready = verdict.listed("not_ready") if is_about else []
-    return bool(not_ready) and all(each.startswith("controller-") for each in not_ready)
+    are_controllers = bool(not_ready) and all(each.startswith("controller-") for each in not_ready)
+    return are_controllers and all(_was_ready_before(history, not_ready, each) for each in verdict.violations)
+
+
+def _was_ready_before(history: History, not_ready: Sequence[str], violation: Violation) -> bool:
+    """Whether a violation is about a controller that had been ready, and was down by then."""
+    name, at_ns = violation.observed.partition(" ")[0], violation.at_ns
+    ready = [each for each in history.of(NodeReady) if each.node == name and at_ns is not None and each.at_ns < at_ns]
+    return name in not_ready and bool(ready)

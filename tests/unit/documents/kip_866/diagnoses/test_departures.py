@@ -7,9 +7,10 @@ import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.metrics.active_only import only_the_active_controller_reports
 from pytest_kmigrate.documents.kip_866.checks.metrics.state_numbers import migration_state_has_its_documented_number
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, violates
-from tests.unit.checkers.histories import history, sample
+from tests.unit.checkers.histories import MS, event, history, sample
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
 
 ACTIVE, STANDBY = CONTROLLERS[:2]
@@ -186,11 +187,33 @@ def violated(check: str, **facts: object) -> Verdict:
         (violated(REPORTED, numbers=[1.0, 4.0]), ()),
         (violated(READY, are_registrations=True), ("fenced-brokers-counted-as-ready",)),
         (violated(READY, are_registrations=False), ()),
-        (violated(TAKEN, not_ready=["controller-3001"]), ("takeover-without-a-controller",)),
-        (violated(TAKEN, not_ready=["controller-3001", "broker-1"]), ()),
-        (violated(TAKEN, not_ready=[]), ()),
     ],
 )
 def test_a_departure_is_named_by_its_value_alone(verdict: Verdict, bugs: tuple[str, ...]) -> None:
     """Whatever else is wrong with the same thing is another defect."""
     assert named(history(), verdict) == bugs
+
+
+DOWN = Violation("/controller is taken once every node is ready", "controller-3001 had been down for 2 s", 20_000 * MS)
+WAITS = Violation("/controller is taken by itself within 120 s", "it was not for 150 s", 400_000 * MS)
+ONE_AWAY = ["controller-3001"]
+
+
+@pytest.mark.parametrize(
+    ("not_ready", "violation", "ready_ms", "bugs"),
+    [
+        (ONE_AWAY, DOWN, 5_000, ("takeover-without-a-controller",)),
+        ([*ONE_AWAY, "broker-1"], DOWN, 5_000, ()),
+        ([], DOWN, 5_000, ()),
+        (ONE_AWAY, DOWN, 25_000, ()),
+        (ONE_AWAY, WAITS, 5_000, ()),
+    ],
+    ids=["it had been ready", "a broker, too", "all were ready", "it was ready afterwards only", "nothing begins"],
+)
+def test_a_take_over_without_a_controller_that_had_been_ready_is_named(
+    not_ready: list[str], violation: Violation, ready_ms: int, bugs: tuple[str, ...]
+) -> None:
+    """The leader asks once whether every controller is; one that never was makes it wait."""
+    ready = event(EventKind.NODE_READY, ready_ms, "controller-3001", took_ms=1)
+    verdict = violates(Kind.SAFETY, [violation], not_ready=not_ready).by(TAKEN)
+    assert named(history(events=[*started(*CONTROLLERS), ready]), verdict) == bugs

@@ -41,7 +41,7 @@ def test_a_take_over_with_every_node_ready_conforms() -> None:
     [
         ([stopped(10_000, "broker-1")], "broker-1 had been down for 10.0 s", ("takeover-without-a-broker",)),
         (
-            [stopped(10_000, "controller-3001")],
+            [event(EventKind.NODE_READY, 500, "controller-3001", took_ms=1), stopped(10_000, "controller-3001")],
             "controller-3001 had been down for 10.0 s",
             ("takeover-without-a-controller",),
         ),
