@@ -1,5 +1,7 @@
 """Facts about nodes that run and should have been refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.checkers.run.ends import expected_ends_came
@@ -16,9 +18,12 @@ UNPROTECTED = (
 COPIES = "INFO [KRaftMigrationDriver id=3000] Starting ZK migration (org.apache.kafka.metadata.migration)\n"
 
 
-def runs(node: str, *more: Event) -> list[Event]:
-    """A test expected a node to end, which it did not."""
-    expected = event(EventKind.EXPECTED_END, 30_000, nodes=[node], began_ns=1_000 * MS, within_s=29, naming="")
+DISKS, LEVEL = "multiple log directories", "metadata.version"
+
+
+def runs(node: str, *more: Event, naming: str = DISKS) -> list[Event]:
+    """A test expected a node to end for that reason, which it did not."""
+    expected = event(EventKind.EXPECTED_END, 30_000, nodes=[node], began_ns=1_000 * MS, within_s=29, naming=naming)
     return [*started(node), *more, expected]
 
 
@@ -52,8 +57,20 @@ def test_a_broker_with_several_disks_that_migrates_is_kafka_15450(log: str, kafk
 )
 def test_a_copy_without_metadata_transactions_is_kafka_17457(log: str, kafka: str, bugs: tuple[str, ...]) -> None:
     """By what the controller logs as it begins."""
-    run = history(events=runs("controller-3000"), logs={"controller-3000": log}, kafka=kafka)
+    run = history(events=runs("controller-3000", naming=LEVEL), logs={"controller-3000": log}, kafka=kafka)
     assert named(run, expected_ends_came.judge(run)) == bugs
+
+
+def test_a_node_that_was_to_end_for_another_reason_is_another_defect() -> None:
+    """Though it runs with what its release should refuse, too."""
+    logs = {"broker-1": TWO_DISKS + ENABLED + SERVES, "controller-3000": COPIES + UNPROTECTED}
+    for node, kafka in (("broker-1", "3.5.1"), ("controller-3000", "3.8.0")):
+        other = runs(node, naming="controller.quorum.voters")
+        run = history(events=other, logs=logs, kafka=kafka)
+        assert named(run, expected_ends_came.judge(run)) == ()
+        later = [replace(each, at_ns=each.at_ns + 60_000 * MS) for each in other[1:]]
+        both = history(events=[*runs(node, naming=f"{DISKS} {LEVEL}"), *later], logs=logs, kafka=kafka)
+        assert named(both, expected_ends_came.judge(both)) == ()
 
 
 def test_an_end_without_an_error_beside_it_is_another_defect() -> None:
