@@ -1,21 +1,24 @@
 """kmigrate-37: what clients ask brokers for while controllers copy is written to ZooKeeper, which may be too late."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.metadata.acknowledged import Lost
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed, slots_of
 from pytest_kmigrate.checkers.metadata.made import znode_of
-from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
+from pytest_kmigrate.documents.kip_866.checks.settled import LOG
 from pytest_kmigrate.documents.kip_866.checks.transactions.copies import CHANGES_NOTIFIED, Copy, copies, is_named_by
 from pytest_kmigrate.documents.kip_866.checks.transactions.others import nobody_else_writes_during_the_copy
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import kraft_sessions, named, position_set
 from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.event import Recorded
+from pytest_kmigrate.model.events.evidence import ImagesSettled
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History, Transaction, Write
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.keeping import kept
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -51,7 +54,8 @@ def request_was_written_during_the_copy(history: History, verdict: Verdict) -> b
     It explains such a write of the znode that the request is about, while the request was under way, and the
     notification of it by the same session. It also explains that what was acknowledged so does not hold, if the next
     write of this znode was the controller's and took it back: with what it wrote after the copy, before any change came
-    to its log. The authorizer of a broker has a session of its own, so that whose a session is is not asked.
+    to its log; and if the log does not have it either. The authorizer of a broker has a session of its own, so that
+    whose a session is is not asked.
     """
     if verdict.is_of(nobody_else_writes_during_the_copy):
         known = tuple(f"{each} " for each in _sentences(history))
@@ -59,7 +63,22 @@ def request_was_written_during_the_copy(history: History, verdict: Verdict) -> b
     wrong = wrong_in(history, verdict)
     if wrong is None or not wrong.all_lost or wrong.places - {each.place for each in wrong.all_lost}:
         return False
-    return all(_was_undone(history, each) for each in wrong.all_lost)
+    logs = [image for label in wrong.lost for image in _logs_beside(history, label, wrong)]
+    return all(_was_undone(history, each) and not _has_any(logs, each) for each in wrong.all_lost)
+
+
+def _logs_beside(history: History, label: str, wrong: Wrong) -> list[MetadataImage]:
+    """Images of the metadata log that an image is compared with, or was taken together with."""
+    together = [each.what.images for each in history.of(ImagesSettled) if label in each.what.images]
+    labels = {*wrong.lost, *(each for labels in together for each in labels)}
+    return [
+        history.images[each] for each in sorted(labels) if each in history.images and history.images[each].source == LOG
+    ]
+
+
+def _has_any(logs: Sequence[MetadataImage], lost: Lost) -> bool:
+    """Whether the log has what was acknowledged: it came to the log, and was lost by something else."""
+    return any(lost.state.admits(lost.state.observed_in(each)) for each in logs)
 
 
 def _sentences(history: History) -> Iterator[str]:

@@ -8,11 +8,11 @@ import pytest
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.documents.kip_866.checks.transactions.others import nobody_else_writes_during_the_copy
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import MS, change
+from tests.unit.checkers.histories import MS, change, event
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, SECOND, claim, logged, place
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, seen_at_last, started
@@ -128,6 +128,16 @@ def test_what_comes_back_after_the_copy_was_taken_away_in_vain() -> None:
     run = copied([logged(10_500, BROKER, taken)], [logged(11_100, FIRST, place(100), again)], [before, away], there)
     for label in there:
         assert named(run, acknowledged_metadata_changes_present.judge(run, label)) == ("kmigrate-37",)
+
+
+def test_what_the_log_has_was_not_lost_with_the_copy() -> None:
+    """The controller then took something out of ZooKeeper that its own log has, which is another defect."""
+    images = {**_EMPTY, "log": replace(_EMPTY["log"], acls={_SUBJECT: [_ENTRY]})}
+    run = copied(images=images)
+    assert named(run, metadata_equivalent.judge(run, "log", "tree")) == ()
+    together = event(EventKind.SETTLED, 60_000, images=["log", "tree"], took_s=0.5)
+    run = replace(run, events=[*run.events, together])
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "tree")) == ()
 
 
 KEPT = logged(11_100, FIRST, place(100), Write("set-data", _PATH, '{"acls":[]}', 1))
