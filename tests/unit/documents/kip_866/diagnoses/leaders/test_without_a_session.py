@@ -23,7 +23,7 @@ from tests.unit.checkers.histories import MS, change, event, history, phase, sam
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.migrated import CLAIM as IN_CHARGE
 from tests.unit.documents.kip_866.checks.migrated import settled
-from tests.unit.documents.kip_866.checks.nodes import migrating
+from tests.unit.documents.kip_866.checks.nodes import broker, migrating
 from tests.unit.documents.kip_866.diagnoses.naming import (
     CONTROLLERS,
     explained_by,
@@ -310,6 +310,43 @@ def test_brokers_in_zookeeper_mode_are_sent_nothing_by_it(later: list[Event], lo
     )
     run = timed(run)
     assert named(run, brokers_are_told_of_changes.judge(run)) == (BUG if is_named else ())
+
+
+LISTED = {"replicas": [0, 1], "isr": [0, 1], "leader": 0}
+AT_ONE = {**LISTED, "replicas": {"broker-1": None, "broker-2": [0, 1]}}
+AT_OTHER = {**LISTED, "replicas": {"broker-1": [0, 1], "broker-2": None}}
+
+
+@pytest.mark.parametrize(
+    ("id_", "partition", "bugs"),
+    [
+        ({"broker-1": None, "broker-2": "x"}, AT_ONE, BUG),
+        ({"broker-1": "x", "broker-2": None}, AT_OTHER, ()),
+        (None, None, ()),
+    ],
+    ids=["the broker in ZooKeeper mode", "the other", "both"],
+)
+def test_what_a_broker_in_kraft_mode_does_not_report_is_another_defect(
+    id_: dict[str, str | None] | None, partition: dict[str, Any] | None, bugs: tuple[str, ...]
+) -> None:
+    """It reads the log, which every controller writes."""
+    edges = [phase(0, "ZOOKEEPER"), phase(11_000, "HYBRID"), *settled(30_000, "after", "brokers")]
+    created = change(24_000, "create-topic", "orders", wanted={"partitions": 1, "replication": 2})
+    nodes = [*started(*CONTROLLERS), *migrating(0), *broker(0, 2, "kraft")]
+    held = MetadataImage(
+        "admin",
+        known=FULL.known,
+        topics={"orders": {"id": id_}} if id_ else {},
+        partitions={"orders-0": partition} if partition else {},
+    )
+    run = history(
+        events=sorted([*nodes, *ELECTIONS, *edges, created], key=lambda each: each.at_ns),
+        images={"after-brokers": held},
+        znodes=[znode(10_000, "/controller", IN_CHARGE)],
+        logs={"controller-3001": STUCK},
+    )
+    run = timed(run)
+    assert named(run, brokers_are_told_of_changes.judge(run)) == bugs
 
 
 LISTS = "broker-0 in ZooKeeper mode lists broker-{0} and broker-2 in ZooKeeper mode does not"
