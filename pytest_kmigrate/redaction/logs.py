@@ -1,7 +1,7 @@
 """Logs without secrets: each line keeps its length, as events count the bytes of logs, and nodes go on writing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pytest_kmigrate.redaction import redacted
 from pytest_kmigrate.redaction.forms import HINTS, goes_on, has_hint, secrets_of
@@ -21,19 +21,27 @@ def without_secrets(log: bytes) -> Iterator[tuple[int, bytes]]:
     What stands for a short secret may be longer: then it is stars.
     """
     lines = log.splitlines(keepends=True)
-    texts = [line.rstrip(b"\r\n").decode("utf-8", errors="replace") for line in lines]
-    folded = log.decode("utf-8", errors="replace").casefold()
+    # Each line once: a node without a free file says the same twenty thousand times a second.
+    text_of = {line: line.rstrip(b"\r\n").decode("utf-8", errors="replace") for line in dict.fromkeys(lines)}
+    folded = "\n".join(text_of.values()).casefold()
     hints = [hint for hint in HINTS if hint in folded]
-    begun = _begun_before(texts, hints)
+    hinted = {text: has_hint(text, hints) for text in text_of.values()}
+    hidden_in = {text: _hidden(text, is_hinted=is_hinted) for text, is_hinted in hinted.items()}
+    texts = [text_of[line] for line in lines]
+    begun = _begun_before(texts, hinted)
     begin = 0
     for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
-        rest = begun.get(number, text)
-        hidden = redacted(rest) if has_hint(rest, hints) else known_replaced(rest)
+        rest = begun.get(number)
+        hidden = hidden_in[text] if rest is None else _hidden(rest, is_hinted=has_hint(rest, hints))
         if hidden != text:
             content = line.rstrip(b"\r\n")
             fitting = hidden if len(hidden.encode()) <= len(content) else STAND_IN.sub("***", hidden)
             yield begin, fitting.encode()[: len(content)].ljust(len(content))
         begin += len(line)
+
+
+def _hidden(text: str, *, is_hinted: bool) -> str:
+    return redacted(text) if is_hinted else known_replaced(text)
 
 
 def log_without_secrets(log: bytes) -> bytes:
@@ -44,11 +52,11 @@ def log_without_secrets(log: bytes) -> bytes:
     return bytes(hidden)
 
 
-def _begun_before(texts: list[str], hints: list[str]) -> dict[int, str]:
+def _begun_before(texts: list[str], hinted: Mapping[str, bool]) -> dict[int, str]:
     """Lines with parts of a secret that begins in an earlier line, by their numbers, with stars in its place."""
     found = dict[int, str]()
     for number, text in enumerate(texts):
-        if not has_hint(text, hints):
+        if not hinted[text]:
             continue
         if _BEGIN_OF_PEM.search(text):
             found |= _key_after(texts, number)

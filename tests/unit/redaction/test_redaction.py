@@ -9,6 +9,7 @@ from pytest_kmigrate.redaction import (
     hashed,
     is_sensitive,
     line_with_secret,
+    logs,
     redacted,
     redacted_properties,
     scram_digest,
@@ -181,6 +182,21 @@ def test_a_key_in_a_log_is_hidden_to_its_end(ending: str) -> None:
     assert len(hidden) == len(log)
     assert not re.search(b"MIIE|Bgkqh", hidden)
     assert (hidden.splitlines()[0], hidden.splitlines()[-1]) == (b"INFO a", b"[2026-01-01] INFO b (x.Y)")
+
+
+def test_what_a_log_says_again_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node without a free file says the same twenty thousand times a second, and a run waits for each look."""
+    looked_at: list[str] = []
+
+    def replaced(text: str) -> str:
+        looked_at.append(text)
+        return text
+
+    monkeypatch.setattr(logs, "known_replaced", replaced)
+    log = b"ERROR Too many open files\n\tat x.Y.accept\n" * 1000 + f"x.password={SECRET}\n".encode() * 2
+    hidden = log_without_secrets(log)
+    assert (len(hidden), hidden.count(SECRET.encode())) == (len(log), 0)
+    assert sorted(looked_at) == ["\tat x.Y.accept", "ERROR Too many open files"]
 
 
 @pytest.mark.parametrize(

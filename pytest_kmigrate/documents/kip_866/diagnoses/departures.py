@@ -51,13 +51,13 @@ def standbys_report_what_the_active_controller_does(history: History, verdict: V
 
 def _is_of_the_image(history: History, metric: str) -> bool:
     compared = 0
-    for sample, beside, around, read in _compared(history):
+    for sample, beside, around, reads in _compared(history):
         shown = sample.values.get(metric) or 0
         if shown <= 0:
             continue
         if beside:
             compared += 1
-            others = itertools.chain(beside, around, _active_at(history, read))
+            others = itertools.chain(beside, around, *(_active_at(history, read) for read in reads))
             if not any(each.values.get(metric) == shown for each in others):
                 return False
     return compared >= FEWEST
@@ -76,24 +76,24 @@ def _by_log(history: History) -> list[Sample]:
 
 
 @kept
-def _compared(history: History) -> list[tuple[Sample, Sequence[Sample], Sequence[Sample], float]]:
-    """Each sample of a standby, those of active controllers at the time, others whose values it may show, its log.
+def _compared(history: History) -> list[tuple[Sample, Sequence[Sample], Sequence[Sample], Sequence[float]]]:
+    """Each sample of a standby, those of active controllers at the time, others whose values it may show, its logs.
 
     While none is active, after a crash, standbys report what the last one did before it died, or what the next one
     will; a standby replays the records of either a little later. One that was paused reports what it did before, until
     it has replayed what was written meanwhile. One that is cut off shows what is committed by the last high watermark
-    that it knew.
+    that it knew, and one that has just learned another still what was by the one before.
     """
     active = sorted(_of_active(history), key=lambda each: each.at_ns)
     times = [each.at_ns for each in active]
-    found: list[tuple[Sample, Sequence[Sample], Sequence[Sample], float]] = []
-    for sample, before, read in _of_standbys(history):
+    found: list[tuple[Sample, Sequence[Sample], Sequence[Sample], Sequence[float]]] = []
+    for sample, before, reads in _of_standbys(history):
         first, end = bisect_left(times, sample.at_ns - _AROUND_NS), bisect_right(times, sample.at_ns + _AROUND_NS)
         beside = active[_last_of_the_former(active, times, first, end) : end]
         later = bisect_right(times, sample.at_ns)
         last_ns = times[first - 1] - (_AROUND_NS if later == first else 0) if first else 0
         around = [*active[bisect_left(times, last_ns) : first], *active[later : later + 1]]
-        found.append((sample, beside, [*around, *([before] if before else [])], read))
+        found.append((sample, beside, [*around, *([before] if before else [])], reads))
     return found
 
 
@@ -131,19 +131,22 @@ def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict)
     return bool(grown) and all(lag > 0 and abs(lag - log) <= _NEARLY for lag, log in grown)
 
 
-def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None, float]]:
-    """The samples of controllers that are not active, and their log; soon after a pause, the last one before it."""
+def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None, Sequence[float]]]:
+    """The samples of controllers that are not active, and their log; soon after a pause, the last one before it.
+
+    The log is the highest high watermark by now, and by the sample before: the image follows it.
+    """
     for samples in processes(history, "controller"):
         answered: Sample | None = None
         before, again_ns, read = answered, 0, -1.0
         for each in samples:
-            read = max(read, high_watermark(each))
+            former, read = read, max(read, high_watermark(each))
             is_answer = any(value is not None for value in each.values.values())
             if is_answer and answered is not None and answered.at_ns < each.at_ns - _AROUND_NS:
                 before, again_ns = answered, each.at_ns
             answered = each if is_answer else answered
             if _is_standby(each):
-                yield each, before if each.at_ns <= again_ns + _AROUND_NS else None, read
+                yield each, before if each.at_ns <= again_ns + _AROUND_NS else None, (former, read)
 
 
 def _of_active(history: History) -> Iterator[Sample]:

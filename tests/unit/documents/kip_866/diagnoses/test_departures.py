@@ -95,6 +95,21 @@ def test_a_standby_that_is_cut_off_reports_the_log_that_it_has(
     assert named(run, only_the_active_controller_reports.judge(run, COUNT)) == bugs
 
 
+@pytest.mark.parametrize(("samples", "bugs"), [(1, ("metrics-of-the-image",)), (2, ())], ids=["once", "again"])
+def test_a_standby_that_comes_back_knows_the_log_before_it_shows_it(samples: int, bugs: tuple[str, ...]) -> None:
+    """In the sample in which its high watermark has grown, and not in the one after it."""
+    together = [each for at in range(8) for each in _both(at, COUNT, 2, 2)]
+    alone = [_both(at, COUNT, 3, 2) for at in range(20, 60)]
+    known = [107.0] * (40 - samples) + [159.0] * samples
+    apart = [
+        each
+        for (one, other), watermark in zip(alone, known, strict=True)
+        for each in (one, replace(other, values={**other.values, "RaftHighWatermark": watermark}))
+    ]
+    run = history(events=started(*CONTROLLERS), samples=[*together, *apart], kafka="3.9.1")
+    assert named(run, only_the_active_controller_reports.judge(run, COUNT)) == bugs
+
+
 def test_a_standby_that_is_behind_a_controller_that_took_over_is_named() -> None:
     """The next active controller changes the state at once; until then standbys report that of the dead one."""
     dead = [each for at in range(8) for each in _both(at, STATE, 1, 1)]
