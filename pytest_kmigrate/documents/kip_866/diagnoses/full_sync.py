@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import is_one_in_zookeeper_mode
-from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import is_of_zookeeper_mode
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.nodes.unaware_clients import clients_read_the_answers_of_ready_brokers
@@ -52,11 +52,7 @@ _AGAIN = 3
 _BEFORE_CONFIGS = frozenset({"topics", "partitions"})
 """What a full sync writes before it comes to the configs."""
 _BEFORE_QUOTAS = _BEFORE_CONFIGS | {"configs"}
-_OF_BROKERS_NOT_INFORMED = (
-    clients_are_told_the_same,
-    clients_are_told_of_every_broker,
-    clients_read_the_answers_of_ready_brokers,
-)
+_OF_WHAT_BROKERS_REPORT = (clients_are_told_the_same, clients_are_told_of_every_broker)
 _STAYS = " stays for "
 _NONE_RAISES = raised_by(0)
 _WRITES_TO = "writes to "
@@ -73,7 +69,7 @@ def full_sync_begins_again_before_new_partitions(history: History, verdict: Verd
     stays. Up to 3.6 the sync passes the partition
     over, and ends, or fails at what comes later (kmigrate-22); then it explains that partition.
     """
-    if _is_of_brokers_not_informed(verdict):
+    if _is_of_brokers_not_informed(history, verdict):
         return _were_stuck(history, verdict, lambda log: bool(_without_state(log)) and _never_ended(log))
     if _is_of_what_stands_still(history, verdict):
         seen = frozenset().union(*(_stateless(each) for each in history.images.values()))
@@ -115,7 +111,7 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
         return _is_blocked_at(history, _NO_NAME, at_ns)
 
     return (
-        (_is_of_brokers_not_informed(verdict) and _were_stuck(history, verdict, _ends_at_a_default_quota))
+        (_is_of_brokers_not_informed(history, verdict) and _were_stuck(history, verdict, _ends_at_a_default_quota))
         or (_is_of_what_stands_still(history, verdict) and _is_stuck(history, verdict, _ends_at_a_default_quota))
         or _is_behind(history, verdict, _BEFORE_QUOTAS, is_blocked_at)
         or all_unmet(
@@ -126,10 +122,17 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
     )
 
 
-def _is_of_brokers_not_informed(verdict: Verdict) -> bool:
-    """Whether a verdict is about what a broker in ZooKeeper mode does not report in time."""
-    is_about = verdict.is_of(*_OF_BROKERS_NOT_INFORMED) and verdict.kind is Kind.LIVENESS
-    return is_about and all(OF_ZOOKEEPER_MODE in each.observed for each in verdict.violations)
+def _is_of_brokers_not_informed(history: History, verdict: Verdict) -> bool:
+    """Whether a verdict is about what a broker in ZooKeeper mode does not report, or do, in time."""
+    if verdict.kind is not Kind.LIVENESS:
+        return False
+    if verdict.is_of(clients_read_the_answers_of_ready_brokers):
+        return all(is_one_in_zookeeper_mode(history, *_times(each)) for each in verdict.violations)
+    return verdict.is_of(*_OF_WHAT_BROKERS_REPORT) and all(map(is_of_zookeeper_mode, verdict.violations))
+
+
+def _times(violation: Violation) -> tuple[int, ...]:
+    return violation.at_ns or 0, *(violation.awaited or ())
 
 
 def _is_of_what_stands_still(history: History, verdict: Verdict) -> bool:
@@ -146,9 +149,7 @@ def _is_of_what_stands_still(history: History, verdict: Verdict) -> bool:
             for each in verdict.violations
         )
     )
-    return is_about and all(
-        is_one_in_zookeeper_mode(history, each.at_ns or 0, *(each.awaited or ())) for each in verdict.violations
-    )
+    return is_about and all(is_one_in_zookeeper_mode(history, *_times(each)) for each in verdict.violations)
 
 
 def _is_blocked_at(history: History, fault: re.Pattern[str], at_ns: int) -> bool:

@@ -332,6 +332,26 @@ def test_brokers_hear_of_nothing_before_a_full_sync_has_ended(log: str, bugs: tu
     assert named(run, replace(NOT_TOLD, kind=Kind.SAFETY)) == ()
 
 
+@pytest.mark.parametrize(
+    ("check", "expected", "broker", "bugs"),
+    [
+        ("clients_are_told_of_every_broker", "broker-1 in ZooKeeper mode lists broker-0", "zookeeper", ("kmigrate-2",)),
+        ("clients_are_told_of_every_broker", "broker-1 in KRaft mode lists broker-0", "zookeeper", ()),
+        ("clients_read_the_answers_of_ready_brokers", "a record is acknowledged", "zookeeper", ("kmigrate-2",)),
+        ("clients_read_the_answers_of_ready_brokers", "a record is acknowledged", "kraft", ()),
+    ],
+    ids=["it lists none", "a broker in KRaft mode lists none", "no record", "no record, all in KRaft mode"],
+)
+def test_what_brokers_in_zookeeper_mode_never_heard_they_do_not_report_nor_do(
+    check: str, expected: str, broker: str, bugs: tuple[str, ...]
+) -> None:
+    """What is observed names no mode where it is about one broker, or about clients."""
+    events = [*started(*CONTROLLERS), *started("broker-1", mode=broker), ELECTED]
+    run = history(events=events, znodes=[WRITTEN], logs={"controller-3001": BEGAN_AGAIN})
+    late = Violation(expected, "it lists none, for 91 s", at_ns=9_000_000_000)
+    assert named(run, replace(NOT_TOLD, check=check, violations=(late,))) == bugs
+
+
 WRITES = "writes to orders-0 are acknowledged again"
 
 
