@@ -37,7 +37,7 @@ def line_to(log: str, at: int) -> str:
     return log[log.rfind("\n", 0, at) + 1 : at]
 
 
-def was_logged_between(history: History, line: str, since_ns: int, to_ns: int, node: str = "") -> bool:
+def was_logged_between(history: History, line: str, since_ns: int, to_ns: int, node: str) -> bool:
     """Whether a line has a time between two instants of the run, in some time zone.
 
     Not where the line, or the run, has no time; nor where the two are as far apart as time zones are. ``node``: the one

@@ -55,7 +55,7 @@ def _ended_itself_before(history: History, death: Recorded[NodeDied]) -> bool:
     """Whether a node ended itself while a fault let it, and was noticed to have shortly after the fault was healed."""
     said = death.what.said
     return any(words in said for words in _ENDS_ITSELF) and any(
-        was_logged_between(history, said, since_ns, to_ns)
+        was_logged_between(history, said, since_ns, to_ns, str(death.node))
         for since_ns, to_ns in ends_allowed(history, death.node)
         if to_ns <= death.at_ns <= to_ns + _NOTICED_WITHIN_NS
     )

@@ -192,9 +192,10 @@ def _ended_ns(history: History, kraft: Sequence[Claimed], last: Transaction) -> 
 
 def _came_to_dual_write(history: History, claim: Claimed, until_ns: int) -> bool:
     """Whether a controller came to dual write by its log, or may have, where no log or no time was recorded."""
-    log, begun_ns = log_of(history, f"controller-{claim.controller}"), claim.transaction.at_ns
+    node, begun_ns = f"controller-{claim.controller}", claim.transaction.at_ns
+    log = log_of(history, node)
     end_ns = min(until_ns, begun_ns + _COMES_NS)
-    came = any(was_logged_between(history, each, begun_ns, end_ns) for each in _DUAL_WRITE.findall(log))
+    came = any(was_logged_between(history, each, begun_ns, end_ns, node) for each in _DUAL_WRITE.findall(log))
     return came or not log or not history.header.started_at
 
 

@@ -43,4 +43,4 @@ def _strays(history: History, node: str, at_ns: int) -> set[str]:
         return set()
     log = log_of(history, node)
     found = ((each[1], line_to(log, each.end())) for each in _STRAY.finditer(log))
-    return {topic for topic, line in found if was_logged_between(history, line, last.at_ns, at_ns)}
+    return {topic for topic, line in found if was_logged_between(history, line, last.at_ns, at_ns, node)}

@@ -90,7 +90,7 @@ def _last_logged(history: History, node: str | None, at_ns: int) -> str:
     """What the driver of a node had logged last; what it logs later, as nodes are stopped, is no cause of it."""
     log, until_ns = log_of(history, node or ""), min(history.end_ns + _UNSEEN_NS, at_ns + ZONES_NS - 1)
     lines = list(_DRIVER.finditer(log))
-    while lines and was_logged_between(history, line_to(log, lines[-1].end()), at_ns + 1, until_ns):
+    while lines and was_logged_between(history, line_to(log, lines[-1].end()), at_ns + 1, until_ns, node or ""):
         lines.pop()
     return lines[-1][1] if lines else ""
 

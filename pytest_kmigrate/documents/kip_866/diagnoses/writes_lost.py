@@ -86,12 +86,14 @@ def _was_dropped(history: History, lost: Lost) -> bool:
     at_ns, starts_ns = lost.state.last.at_ns, life_starts_ns(history)
     ends_ns = [each for each in starts_ns if each >= at_ns]
     lines = (
-        line_to(part[0], found.start())
-        for _, log in logs_of(history, "controller")
+        (line_to(part[0], found.start()), node)
+        for node, log in logs_of(history, "controller")
         for part in _SHUTDOWN.finditer(log)
         for found in _EXPIRED.finditer(part[0])
     )
-    return bool(ends_ns) and any(was_logged_between(history, each, at_ns, ends_ns[0] + _AT_ONCE_NS) for each in lines)
+    return bool(ends_ns) and any(
+        was_logged_between(history, line, at_ns, ends_ns[0] + _AT_ONCE_NS, node) for line, node in lines
+    )
 
 
 def _came_to_zookeeper(history: History, lost: Lost) -> bool:
@@ -125,8 +127,9 @@ def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool
 
 def _was_refused(history: History, expired: Recorded[FaultApplied]) -> bool:
     """Whether a controller whose session ended was refused a change soon after: not another one, nor another time."""
-    lines = (line for each in targets_of(expired) for line in _refused_changes(log_of(history, each)))
-    return any(was_logged_between(history, each, expired.at_ns, expired.at_ns + 2 * _AROUND_NS) for each in lines)
+    lines = ((line, each) for each in targets_of(expired) for line in _refused_changes(log_of(history, each)))
+    until_ns = expired.at_ns + 2 * _AROUND_NS
+    return any(was_logged_between(history, line, expired.at_ns, until_ns, node) for line, node in lines)
 
 
 def _refused_changes(log: str) -> Iterator[str]:

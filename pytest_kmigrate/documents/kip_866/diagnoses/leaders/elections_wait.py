@@ -42,6 +42,6 @@ def _down_all_the_time(history: History, from_ns: int, to_ns: int) -> dict[str, 
 def _was_fenced(history: History, broker: str, down_ns: int, to_ns: int) -> bool:
     """Whether controllers fenced a broker since it went down: they may have fenced it before."""
     fenced = re.compile(rf"Fencing broker {broker.removeprefix('broker-')} because its session")
-    logs = [log for _, log in logs_of(history, "controller")]
-    lines = (line_to(log, each.end()) for log in logs for each in fenced.finditer(log))
-    return any(was_logged_between(history, each, down_ns, to_ns) for each in lines)
+    logs = logs_of(history, "controller")
+    lines = ((line_to(log, each.end()), node) for node, log in logs for each in fenced.finditer(log))
+    return any(was_logged_between(history, line, down_ns, to_ns, node) for line, node in lines)

@@ -57,7 +57,9 @@ def _ended_unclean(history: History, stop: Recorded[NodeStopped]) -> bool:
     """Whether the broker logged so in this stop: it may have been stopped again, or before."""
     log = log_of(history, str(stop.node))
     lines = (line_to(log, each.end()) for each in _UNCLEAN.finditer(log))
-    return any(was_logged_between(history, each, stop.at_ns - took_ns(stop), stop.at_ns) for each in lines)
+    return any(
+        was_logged_between(history, each, stop.at_ns - took_ns(stop), stop.at_ns, str(stop.node)) for each in lines
+    )
 
 
 def _informed_by_ns(history: History, claim: Claim) -> int:

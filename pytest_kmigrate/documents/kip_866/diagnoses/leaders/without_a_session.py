@@ -143,7 +143,7 @@ def _stays_inactive(history: History, reign: _Reign) -> bool:
     failed = [
         each.start()
         for each in _FAILED.finditer(log)
-        if was_logged_between(history, line_to(log, each.start()), reign.from_ns - _SEEN_LATE_NS, until_ns)
+        if was_logged_between(history, line_to(log, each.start()), reign.from_ns - _SEEN_LATE_NS, until_ns, reign.node)
     ]
     return bool(failed) and _EXPIRED in log and _WENT_ON not in log[failed[-1] :]
 

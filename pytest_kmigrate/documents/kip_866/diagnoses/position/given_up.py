@@ -74,5 +74,7 @@ def _is_given_up_at(history: History, at_ns: int) -> bool:
     if claim is None or not is_without:
         return False
     until_ns = min(at_ns, claim.at_ns + ZONES_NS - 1)
-    lines = (line for _, log in logs_of(history, "controller") for line in log.splitlines() if _GIVEN_UP in line)
-    return any(was_logged_between(history, each, claim.at_ns, until_ns) for each in lines)
+    lines = (
+        (line, node) for node, log in logs_of(history, "controller") for line in log.splitlines() if _GIVEN_UP in line
+    )
+    return any(was_logged_between(history, line, claim.at_ns, until_ns, node) for line, node in lines)
