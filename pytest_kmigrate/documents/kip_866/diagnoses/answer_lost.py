@@ -86,12 +86,16 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
             for each in verdict.violations
         )
     if verdict.is_of(longest_time_without_acked_write):
-        ended_ns = _gaps_ended_ns(verdict)
-        return bool(ended_ns) and all(_is_unserved_at(history, at_ns) for at_ns in ended_ns)
+        gaps = _gaps(verdict)
+        return bool(gaps) and all(_is_without_writes(history, *each) for each in gaps)
     return all_unmet(
         history,
         verdict,
-        lambda event: event.what.name == CLIENTS_SERVED and _is_unserved_at(history, event.at_ns),
+        lambda event: (
+            event.what.name == CLIENTS_SERVED
+            and _is_unserved_at(history, event.at_ns)
+            and is_one_in_zookeeper_mode(history, event.at_ns - event.what.took_ms * 1_000_000, event.at_ns)
+        ),
     )
 
 
@@ -270,6 +274,12 @@ def _was_disturbed(history: History, writer: str, written_ns: int) -> bool:
     return bool(is_under_a_fault or _CONNECTION_LOST.search(before_it_failed))
 
 
-def _gaps_ended_ns(verdict: Verdict) -> list[int]:
+def _gaps(verdict: Verdict) -> list[tuple[int, int]]:
     gaps = verdict.facts.get("too_long_ns")
-    return [int(ended) for _, ended in gaps] if isinstance(gaps, list | tuple) else []
+    return [(int(began), int(ended)) for began, ended in gaps] if isinstance(gaps, list | tuple) else []
+
+
+def _is_without_writes(history: History, began_ns: int, ended_ns: int) -> bool:
+    """Whether clients were not served from when ZooKeeper was written last: what began before has another cause."""
+    is_since = any(each.from_ns <= began_ns and ended_ns <= each.to_ns for each in unwritten(history))
+    return is_since and _is_unserved_at(history, ended_ns) and is_one_in_zookeeper_mode(history, began_ns, ended_ns)

@@ -186,6 +186,23 @@ def test_clients_that_are_not_served_since_are_kmigrate_7(
         assert named_of_expectations(run) == bugs
 
 
+@pytest.mark.parametrize(
+    ("rows", "events", "bugs"),
+    [
+        ([*SENDS, WAITING], [], ("kmigrate-7",)),
+        ([SENDS[0], {**WAITING, "began_ns": 1_000 * MS}], [], ()),
+        ([*SENDS, WAITING], started("broker-1", mode="kraft", at_ms=15_500), ()),
+    ],
+    ids=["since the write", "since before", "all in KRaft mode"],
+)
+def test_clients_that_were_not_served_before_have_another_trouble(
+    rows: list[Row], events: list[Event], bugs: tuple[str, ...]
+) -> None:
+    """Brokers had all that was written by then, and those in KRaft mode need no more."""
+    run = after_an_outage(*events, event(EventKind.CHECKS, 81_000), rows=rows)
+    assert named(run, longest_time_without_acked_write.judge(run, at_most_s=5)) == bugs
+
+
 def test_another_expectation_is_not_kmigrate_7() -> None:
     """Of what the run shows beside it that bug explains nothing."""
     run = after_an_outage(unmet(80_000, "topics that live on", expected=[], observed=["doomed"]))
