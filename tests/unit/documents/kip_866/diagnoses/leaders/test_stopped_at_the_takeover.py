@@ -63,6 +63,18 @@ def test_a_broker_that_asks_the_former_controller_is_named(
     assert named(run, without_writes(stopped_ms, recorded)) == bugs
 
 
+@pytest.mark.parametrize(("target", "bugs"), [("broker-0", NAMED), ("broker-1", ())])
+def test_a_broker_whose_clock_a_fault_has_set_logs_the_time_of_that_clock(target: str, bugs: tuple[str, ...]) -> None:
+    """A hundred seconds ahead; another broker's says nothing."""
+    name = f"clock({target}, +100 s)"
+    events = [
+        event(EventKind.FAULT_BEGAN, 8_000, fault=name, fault_id="1", effect="clock", trigger="now"),
+        event(EventKind.FAULT_APPLIED, 8_500, fault_id="1", targets=[target]),
+    ]
+    run = with_stops(ASKED * 3 + UNCLEAN.format("02").replace("08:00", "08:02"), *events, stop(23_000))
+    assert named(run, without_writes(23_000)) == bugs
+
+
 def test_another_stop_of_the_same_broker_is_not_named() -> None:
     """It is rolled again much later, or asked in vain then only."""
     first, second = stop(23_000), stop(55_000)
