@@ -16,11 +16,12 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGR
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within
 from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.history import History, ZnodeChange
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _NOTHING = " in ZooKeeper mode reports nothing more"
 """What a broker is observed to report of a topic that the controllers do not know."""
 _LACKS = ("does not", "reports nothing more")
+_SAME = re.compile(r"both brokers report the same topic (\S+)")
 _UNLISTED = re.compile(
     r"\bbroker-\d+ in ZooKeeper mode lists (broker-\d+) and (broker-\d+) in ZooKeeper mode does not\b"
 )
@@ -41,10 +42,17 @@ def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) ->
     if not _skipped_ns(history):
         return False
     if verdict.is_of(clients_are_told_the_same):
-        return all(hears_nothing(each.observed) for each in verdict.violations)
+        return all(hears_nothing(each.observed) and _is_of_old(history, each) for each in verdict.violations)
     if verdict.check == clients_are_told_of_every_broker.name:
         return all(each.observed.startswith(LISTS_NONE) for each in verdict.violations)
     return all_unmet(history, verdict, lambda event: _lacks_some(history, event))
+
+
+def _is_of_old(history: History, violation: Violation) -> bool:
+    """Whether a topic that a broker does not know, if it is one, was made before the copy that was skipped."""
+    topic, at_ns = _SAME.fullmatch(violation.expected), violation.at_ns
+    skipped_ns = [each for each in _skipped_ns(history) if at_ns is None or each <= at_ns]
+    return topic is None or are_within(history, [topic[1]], [Window(0, each) for each in skipped_ns[-1:]])
 
 
 def _skipped_ns(history: History) -> list[int]:

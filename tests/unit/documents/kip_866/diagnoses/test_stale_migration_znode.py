@@ -82,6 +82,17 @@ def test_a_broker_that_knows_nothing_in_the_former_migration_has_another_cause()
         assert named(second_migration(AGAIN), verdict) == bugs
 
 
+@pytest.mark.parametrize(("made_ms", "bugs"), [(15_000, ("KAFKA-17146",)), (45_000, ())], ids=["before", "since"])
+def test_a_topic_that_was_made_since_is_in_the_log(made_ms: int, bugs: tuple[str, ...]) -> None:
+    """A broker that does not know it was not sent it for another reason."""
+    run = second_migration(AGAIN)
+    made = change(made_ms, "create-topic", "orders", wanted={"partitions": 1})
+    run = replace(run, events=sorted([*run.events, made], key=lambda each: each.at_ns))
+    observed = "broker-0 in ZooKeeper mode reports 0 replicas=0,1; broker-2 in ZooKeeper mode reports nothing more, for"
+    violation = Violation("both brokers report the same topic orders", observed, 60_000 * MS)
+    assert named(run, violates(Kind.LIVENESS, [violation]).by("clients_are_told_the_same")) == bugs
+
+
 @pytest.mark.parametrize(
     ("said", "run", "bugs"),
     [
