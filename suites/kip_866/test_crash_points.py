@@ -194,7 +194,7 @@ class TestDualWrite:
                 migration.await_new_active_controller()
         raw_admin.create_topics_at(admin_of("broker-0"), ["after"], partitions=1, replication=3)
         expect(
-            "topics that ZooKeeper lacks",
+            expectations.TOPICS_LACKING,
             lambda: sorted({"before", "after"} - set(zookeeper.children("/brokers/topics"))),
             equals=[],
             within_s=15,

@@ -13,6 +13,7 @@ TOPIC_REPORTED = Expectation("topic-reported", "brokers that report the topic to
 ON_DISKS = Expectation("on-disks", "brokers that have {what} on their disks")
 """``what``: a partition, or words for a topic."""
 
+TOPICS_LACKING = Expectation("topics-lacking", "topics that ZooKeeper lacks")
 POSITION_HELD = Expectation("position-held", "whether /migration holds a position")
 PARTITION_STATE = Expectation("partition-state", "the state of {partition} in ZooKeeper")
 PARTITIONS_WRITTEN = Expectation("partitions-written", "partitions of {topic} in ZooKeeper")

@@ -15,6 +15,7 @@ from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import (
 )
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within, unwritten
+from pytest_kmigrate.documents.kip_866.expectations import TOPICS_LACKING
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
@@ -85,6 +86,6 @@ def _readable(history: History, after: ZnodeChange, before_ns: int) -> list[tupl
 
 
 def _lacks_some(history: History, event: Unmet) -> bool:
-    """Whether a list of what is lacking, expected to be empty, is not, and has nothing that was written before."""
-    both = lists_in(event)
+    """Whether a test found topics that ZooKeeper lacks, and none of them was written before."""
+    both = lists_in(event) if TOPICS_LACKING.is_of(event.what) else None
     return both is not None and not both[0] and bool(both[1]) and are_within(history, both[1], unwritten(history))

@@ -51,6 +51,7 @@ def lacking(
         (lacking(CHECK_FAILED, *WRITTEN, *SINCE, claim(26_000, SUCCESSOR)), ()),
         (lacking(CHECK_FAILED, *WRITTEN), ()),
         (lacking(CHECK_FAILED, *WRITTEN, claim(16_000, SUCCESSOR), observed="after"), ()),
+        (lacking(CHECK_FAILED, *WRITTEN, claim(16_000, SUCCESSOR), name="requests that were refused"), ()),
     ],
     ids=[
         "stuck at other writes",
@@ -62,6 +63,7 @@ def lacking(
         "it wrote since, and another one",
         "no claim",
         "no list",
+        "a list of something else",
     ],
 )
 def test_what_a_stuck_successor_does_not_write_is_named(run: History, bugs: tuple[str, ...]) -> None:
