@@ -167,7 +167,7 @@ def test_second_migration_begins_with_what_zookeeper_has(
     join("broker-2")
 
     expect(
-        "topics in the metadata log",
+        expectations.TOPICS_COPIED,
         lambda: sorted(cluster_metadata.seen("log").topics),
         equals=topics,
         within_s=20,

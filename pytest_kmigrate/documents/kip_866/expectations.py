@@ -14,6 +14,7 @@ ON_DISKS = Expectation("on-disks", "brokers that have {what} on their disks")
 """``what``: a partition, or words for a topic."""
 
 TOPICS_LACKING = Expectation("topics-lacking", "topics that ZooKeeper lacks")
+TOPICS_COPIED = Expectation("topics-copied", "topics in the metadata log")
 POSITION_HELD = Expectation("position-held", "whether /migration holds a position")
 PARTITION_STATE = Expectation("partition-state", "the state of {partition} in ZooKeeper")
 PARTITIONS_WRITTEN = Expectation("partitions-written", "partitions of {topic} in ZooKeeper")

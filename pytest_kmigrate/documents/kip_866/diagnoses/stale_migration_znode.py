@@ -14,6 +14,7 @@ from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import LISTS_
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within
+from pytest_kmigrate.documents.kip_866.expectations import TOPICS_COPIED
 from pytest_kmigrate.model.document import Window, diagnosis
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict, Violation
@@ -89,8 +90,9 @@ def _lists_none(observed: str) -> bool:
 
 
 def _lacks_some(history: History, event: Unmet) -> bool:
-    """Whether a list lacks some of what it should have, all of it older than the copy that was skipped."""
-    both, skipped_ns = lists_in(event), [each for each in _skipped_ns(history) if each <= event.at_ns]
+    """Whether the log lacks topics that it should have, all of them older than the copy that was skipped."""
+    both = lists_in(event) if TOPICS_COPIED.is_of(event.what) else None
+    skipped_ns = [each for each in _skipped_ns(history) if each <= event.at_ns]
     if both is None or not skipped_ns or not set(map(str, both[1])) < set(map(str, both[0])):
         return False
     return are_within(history, [each for each in both[0] if each not in both[1]], [Window(0, skipped_ns[-1])])

@@ -61,6 +61,13 @@ def test_a_log_that_lacks_topics_for_another_reason_is_not_kafka_17146(run: Hist
     assert named_of_expectations(run) == ()
 
 
+def test_a_list_of_something_else_is_another_defect() -> None:
+    """Such as brokers that hear of a topic, of which one is lacking."""
+    run = second_migration(AGAIN)
+    missed = unmet(60_000, "brokers that know the new topic", expected=[0, 1, 2], observed=[0, 1])
+    assert named_of_expectations(replace(run, events=[*run.events[:-1], missed])) == ()
+
+
 @pytest.mark.parametrize(
     ("made_ms", "bugs"), [(39_000, ("KAFKA-17146",)), (45_000, ())], ids=["before the take-over", "since"]
 )
