@@ -223,6 +223,7 @@ def test_configs_changed_in_dual_write_are_in_force_on_brokers_in_zookeeper_mode
     )
     workload.await_acked(500)
     workload.await_consumed(500)
+    workload.await_committed(4)  # of three partitions: one of them twice
     verify_clients()
 
 
