@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from pytest_kmigrate.checkers.controllers.lives import plays, roles
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.checkers.evidence.moments import healed_ns
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
 from pytest_kmigrate.model.history import History
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d),(\d{3}) ")
@@ -58,7 +59,7 @@ def was_logged_between(history: History, line: str, since_ns: int, to_ns: int, n
 
 def _set_clocks(history: History, node: str, since_ns: int, to_ns: int) -> list[tuple[int, int, int]]:
     """By how much a node's clock was ahead, and from when to when of this time: faults set it."""
-    healed = {event.what.fault_id: event.at_ns for event in history.of(FaultHealed)}
+    healed = healed_ns(history)
     hit = {event.what.fault_id for event in history.of(FaultApplied) if node in event.what.targets}
     found = [
         (int(seconds[1]) * 1000 * _MS, max(since_ns, event.at_ns), min(to_ns, healed.get(event.what.fault_id, to_ns)))
