@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.evidence.expectations import lists_in
 from pytest_kmigrate.checkers.run.runs import no_unexpected_death
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.distributions.versions import numbers_of
+from pytest_kmigrate.documents.kip_778.checks.going_back import software_goes_back
 from pytest_kmigrate.documents.kip_778.levels import AN_OLD_CONTROLLER_RUNS, ANSWER_TO_A_LEVEL, RECORDED_LEVELS
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
 from pytest_kmigrate.model.document import Window, diagnosis
@@ -59,7 +60,9 @@ def old_controllers_read_the_higher_level(history: History, verdict: Verdict) ->
     raised = [event for event in history.of(StepEnded) if event.what.step == RAISE.name]
     ended = history.of(NodeDied)
     is_raised = bool(raised and ended)
-    is_about_it = _is_about_ends(history, verdict)
+    is_about_it = _is_about_ends(history, verdict) or (
+        verdict.is_of(software_goes_back) and all(_is_of_an_end(history, each) for each in verdict.violations)
+    )
     return is_about_it and is_raised and all(_went_back(history, event, raised[0]) for event in ended)
 
 

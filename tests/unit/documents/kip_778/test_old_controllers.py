@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_kmigrate.documents.kip_778.checks.going_back import software_goes_back
 from pytest_kmigrate.documents.kip_778.levels import AN_OLD_CONTROLLER_RUNS, ANSWER_TO_A_LEVEL, RECORDED_LEVELS
-from pytest_kmigrate.documents.kip_778.procedure import RAISE
+from pytest_kmigrate.documents.kip_778.procedure import LOWER, RAISE
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample
-from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, violates
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, violates
 from tests.unit.checkers.histories import MS, event, history, sample
 from tests.unit.documents.kip_778.rolling import died, rolled, started, step
 from tests.unit.documents.kip_866.diagnoses.naming import (
@@ -125,6 +126,24 @@ def test_what_does_not_come_has_this_cause_only_without_a_quorum() -> None:
     assert explained_by(run_of(up_again, ()), slow(9_000)) == ()
     assert explained_by(run_of([*ONE_NEW, *OLD_ONES], ROSE), slow(8_000)) == (), "they had not ended"
     assert explained_by(run_of([*ONE_NEW, *OLD_ONES], ROSE), slow(9_500)) == ("kmigrate-15",)
+
+
+def test_that_the_old_release_does_not_stay_is_this_bug_of_controllers_alone() -> None:
+    """What a broker does on its way back, or what ends where the level never rose, has another cause."""
+    lowered = step(4_000, LOWER)
+    of_a_broker = [*rolled(7_000, "broker-0", "3.8.1"), died(8_000, "broker-0")]
+    new_broker = rolled(1_500, "broker-0", "3.9.1")
+
+    def bugs(*events: Event) -> tuple[str, ...]:
+        run = run_of(numbered(events), ())
+        verdict = software_goes_back.judge(run)
+        assert verdict.outcome is Outcome.VIOLATES
+        return explained_by(run, verdict)
+
+    assert bugs(*WAY_BACK, *lowered, *back(3000)) == ("kmigrate-16",)
+    assert bugs(*WAY_BACK, *new_broker, *lowered, *back(3000), *of_a_broker) == ()
+    assert bugs(*WAY_BACK, *new_broker, *lowered, *of_a_broker) == ()
+    assert bugs(*THREE, *THERE, *lowered, *back(3000)) == (), "the level was not raised"
 
 
 def test_a_step_that_fails_for_another_reason_is_another_bug() -> None:
