@@ -93,7 +93,7 @@ def duplicates(group: Operations, around: Surroundings) -> Pairs:
 
     Not those that waited for an answer when the producer gave up on another one, in any partition: it goes on with a
     new epoch then, and sends again what it has, which the broker cannot know from what it has appended without an
-    answer (KIP-360).
+    answer (KIP-360). A transaction in which it gave up can only be aborted, so that this explains none that committed.
     """
     columns = (group.kind, group.outcome, group.offset, group.producer, group.sequence, group.idempotent)
     first, again = places.duplicated(*columns)
@@ -108,7 +108,7 @@ def _waited_beside_a_given_up(group: Operations, reads: Positions, around: Surro
     for producer in np.unique(group.producer[reads]):
         mine = np.flatnonzero(is_sent & (group.producer == producer))
         given_up = around.given_up.get(int(producer), np.empty(0, np.int64))
-        answered = mine[group.outcome[mine] == OperationOutcome.OK]
+        answered = mine[(group.outcome[mine] == OperationOutcome.OK) & (group.transaction[mine] < 0)]
         next_one = np.append(given_up, np.iinfo(np.int64).max)[np.searchsorted(given_up, group.began_ns[answered])]
         waited = group.sequence[answered[next_one <= group.ended_ns[answered]]]
         is_waiting |= (group.producer[reads] == producer) & np.isin(group.sequence[reads], waited)

@@ -86,6 +86,7 @@ def test_an_indefinite_record_found_twice_is_a_duplicate_too() -> None:
         ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80, "producer": 2}, Outcome.VIOLATES),
         ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80, "partition": 1, "producer": 2}, Outcome.VIOLATES),
         ({"began_ns": 10, "ended_ns": 90}, {"ended_ns": 80, "error": "REQUEST_TIMED_OUT"}, Outcome.VIOLATES),
+        ({"began_ns": 10, "ended_ns": 90, "transaction": 1}, {"ended_ns": 80, "transaction": 1}, Outcome.VIOLATES),
     ],
     ids=[
         "waits",
@@ -95,6 +96,7 @@ def test_an_indefinite_record_found_twice_is_a_duplicate_too() -> None:
         "of another producer",
         "of another producer in another partition",
         "another error",
+        "in a transaction, which can only be aborted then",
     ],
 )
 def test_what_waits_while_a_producer_gives_up_may_be_sent_again(
