@@ -134,7 +134,7 @@ def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict)
 def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None, Sequence[float]]]:
     """The samples of controllers that are not active, and their log; soon after a pause, the last one before it.
 
-    The log is the highest high watermark by now, and by the sample before: the image follows it.
+    The log is the highest high watermark by now, and by the sample before, as far as they are known: the image follows.
     """
     for samples in processes(history, "controller"):
         answered: Sample | None = None
@@ -146,7 +146,8 @@ def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None, Sequ
                 before, again_ns = answered, each.at_ns
             answered = each if is_answer else answered
             if _is_standby(each):
-                yield each, before if each.at_ns <= again_ns + _AROUND_NS else None, (former, read)
+                known = [watermark for watermark in (former, read) if watermark >= 0]
+                yield each, before if each.at_ns <= again_ns + _AROUND_NS else None, known
 
 
 def _of_active(history: History) -> Iterator[Sample]:

@@ -110,6 +110,18 @@ def test_a_standby_that_comes_back_knows_the_log_before_it_shows_it(samples: int
     assert named(run, only_the_active_controller_reports.judge(run, COUNT)) == bugs
 
 
+@pytest.mark.parametrize("watermark", [150.0, None], ids=["at once", "never"])
+def test_a_process_without_a_former_log_does_not_report_what_was_at_first(watermark: float | None) -> None:
+    """What the active controller reported by an empty log is none that a standby without a known log may show."""
+    at_first = [replace(each, values={**each.values, "RaftHighWatermark": 2}) for each in _both(0, COUNT, 2, 2)]
+    later = [each for at in range(1, 60) for each in _both(at, COUNT, 3, 3)]
+    shown = {"ActiveControllerCount": 0, "RaftHighWatermark": watermark, COUNT: 2}
+    again = event(EventKind.NODE_STARTED, 14_200, STANDBY, role="controller", mode="kraft")
+    later[57] = replace(later[57], values={**later[57].values, **shown})
+    run = history(events=[*started(*CONTROLLERS), again], samples=[*at_first, *later], kafka="3.9.1")
+    assert named(run, only_the_active_controller_reports.judge(run, COUNT)) == ()
+
+
 def test_a_standby_that_is_behind_a_controller_that_took_over_is_named() -> None:
     """The next active controller changes the state at once; until then standbys report that of the dead one."""
     dead = [each for at in range(8) for each in _both(at, STATE, 1, 1)]
