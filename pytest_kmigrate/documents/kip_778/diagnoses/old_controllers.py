@@ -57,7 +57,8 @@ def most_controllers_did_not_know_the_level(history: History, verdict: Verdict) 
 @diagnosis("kmigrate-16", windows=_since_the_first_end)
 def old_controllers_read_the_higher_level(history: History, verdict: Verdict) -> bool:
     """The level was raised; each node that ended later is a controller, rolled back to an older release before."""
-    raised = [event for event in history.of(StepEnded) if event.what.step == RAISE.name]
+    steps = [event for event in history.of(StepEnded) if event.what.step == RAISE.name]
+    raised = [event for event in steps if event.what.outcome == "done"]
     ended = history.of(NodeDied)
     is_raised = bool(raised and ended)
     is_about_it = _is_about_ends(history, verdict) or (
@@ -107,11 +108,13 @@ def _is_of_the_level(event: Recorded[ExpectationEnded]) -> bool:
 
 
 def _went_back(history: History, end: Event, raised: Event) -> bool:
-    """Whether a controller got an older release after the level was raised, and ended at the start with it."""
+    """Whether a controller got an older release after the level was raised, and ended before it was asked to stop."""
     installed = [event for event in history.of(NodeInstalled) if event.node == end.node]
     versions = [numbers_of(event.what.version) for event in installed]
     is_back = len(installed) > 1 and versions[-1] < versions[-2] and raised.seq < installed[-1].seq < end.seq
-    return is_back and str(end.node) in _releases(history)
+    stops = [event for event in history.of(NodeStopped) if event.node == end.node]
+    has_served = is_back and any(installed[-1].seq < event.seq < end.seq for event in stops)
+    return is_back and not has_served and str(end.node) in _releases(history)
 
 
 def _releases(history: History) -> dict[str, Version]:

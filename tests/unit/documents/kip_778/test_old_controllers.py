@@ -91,6 +91,12 @@ def test_old_controllers_end_after_the_way_back() -> None:
     assert named([*begun, *there, *raised, *back, end]) == ("kmigrate-16",)
     assert named([*begun, *there, *back, end]) == (), "the level was not raised"
     assert named([*begun, *there, *raised, *back, end, died(6_100, "controller-3001")]) == ()
+    assert named([*begun, *there, *step(3_000, RAISE.name, "failed"), *back, end]) == (), "the level may be as it was"
+    stop = event(EventKind.NODE_STOPPED, 5_500, "controller-3000", exit_code=0, took_ms=100)
+    served = [*back, stop, started(5_600, "controller-3000", "3.8.1")]
+    assert named([*begun, *there, *raised, *served, end]) == (), "it ran until it was asked to stop"
+    again = [died(5_500, "controller-3000"), started(5_600, "controller-3000", "3.8.1")]
+    assert named([*begun, *there, *raised, *back, *again, end]) == ("kmigrate-16",)
 
 
 THREE = [started(0, f"controller-{number}", "3.8.1") for number in (3000, 3001, 3002)]
