@@ -43,7 +43,8 @@ def write_times_are_times(history: History) -> Verdict:
 
     Judged of the histograms ``ZkWriteSnapshotTimeMs`` and ``ZkWriteDeltaTimeMs`` of each controller that counted any:
     no time is below zero, and the longest for changes is at least half as long as ZooKeeper logged one change to take,
-    from its first transaction to its last. Changes that took less than 20 ms there show nothing of that.
+    from its first transaction to its last. Changes that took less than 20 ms there show nothing of that, nor do those
+    of which ZooKeeper refused a part for want of a znode: no controller counts their time.
     """
     rows = ByRequirement(*_ROWS.values())
     for metric, row in _ROWS.items():

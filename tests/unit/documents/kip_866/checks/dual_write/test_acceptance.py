@@ -186,6 +186,28 @@ def test_a_broker_that_is_stopping_may_answer_nothing(stops: list[Event], error:
 
 
 @pytest.mark.parametrize(
+    ("answers", "error", "outcome"),
+    [
+        (("failed", "failed"), "INVALID_REQUEST", Outcome.VIOLATES),
+        (("failed", "ok"), "INVALID_REQUEST", Outcome.CONFORMS),
+        (("failed", "failed"), "INVALID_REPLICATION_FACTOR", Outcome.INCONCLUSIVE),
+    ],
+    ids=["refused", "acknowledged", "too few brokers"],
+)
+def test_what_was_answered_was_not_left_by_a_broker_that_is_stopping(
+    answers: tuple[str, str], error: str, outcome: Outcome
+) -> None:
+    """All within its stop; a topic may lack the broker itself."""
+    kind = "create-topic" if error == "INVALID_REPLICATION_FACTOR" else "set-quota"
+    others = acknowledged(*(each for each in KINDS if each != kind))
+    changes = [
+        change(at, kind, f"a-{at}", made, error="" if made == "ok" else error, wanted={"q": 1.0})
+        for at, made in zip((17_000, 28_000), answers, strict=True)
+    ]
+    assert of_admin(asked(*others, *changes, stopped(28_500, "broker-0", took_ms=15_000))) is outcome
+
+
+@pytest.mark.parametrize(
     ("made", "outcome"),
     [("failed", Outcome.INCONCLUSIVE), ("indefinite", Outcome.INCONCLUSIVE), ("ok", Outcome.VIOLATES)],
 )
