@@ -38,10 +38,10 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
     images = [history.images[label] for label in verdict.listed("images")]
     asked = [image.scram.get(key) for image in images if image.source == BROKERS]
     taken = [snapshot(history, label) for label in verdict.listed("images") if history.images[label].source == BROKERS]
-    own, _ = changes_about(history, key)
     if len(asked) != 1 or taken[0] is None:
         return False
     until_ns = taken[0].at_ns
+    own = [each for each in changes_about(history, key)[0] if began_ns(each) < until_ns]
     if asked[0] is None:  # none of them has it: the other side does
         seen: Mapping[str, object] = dict.fromkeys(_brokers(history))
         held = {image.scram.get(key, {}).get("iterations") for image in images if image.source != BROKERS}

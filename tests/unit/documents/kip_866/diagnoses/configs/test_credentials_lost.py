@@ -276,6 +276,15 @@ def test_a_load_explains_nothing_that_was_lacking_before_it(seen_ms: int, *, is_
     assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
 
 
+@pytest.mark.parametrize("change_", ["set-scram", "remove-scram"])
+@pytest.mark.parametrize(("later_ms", "is_named"), [(50_000, True), (30_000, False)], ids=["afterwards", "before"])
+def test_a_change_after_brokers_were_asked_hides_no_loss(change_: str, later_ms: int, *, is_named: bool) -> None:
+    """What was acknowledged before they were asked, and is on no broker, has another cause."""
+    run = _seen_at(_broker(change(later_ms, change_, KEY, wanted={"iterations": 1})), 40_000)
+    bugs = ("KAFKA-20774",) if is_named else ()
+    assert named(run, metadata_equivalent.judge(run, "after-log", "after-brokers")) == bugs
+
+
 @pytest.mark.parametrize(
     ("again_ms", "seen_ms", "is_named"),
     [(None, 60_000, True), (None, 7_000, False), (20_000, 60_000, False), (20_000, 15_000, True)],
