@@ -14,6 +14,8 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d),(\d{3}) ")
 _CLOCK_SET = re.compile(r"^clock\(.*, ([+-]\d+) s\)$")
 ZONES_NS = 15 * 60 * 1_000_000_000
 """Time zones are so far apart: a node logs the time of its own, which no event has."""
+_READ_WITHIN_NS = 5_000_000_000
+"""A node reads its clock anew so soon after it was set, or set right."""
 _MS = 1_000_000
 
 
@@ -42,7 +44,7 @@ def was_logged_between(history: History, line: str, since_ns: int, to_ns: int, n
     """Whether a line has a time between two instants of the run, in some time zone.
 
     Not where the line, or the run, has no time; nor where the two are as far apart as time zones are. ``node``: the one
-    that logged it; while a fault has set its clock, the line may have the time of that clock.
+    that logged it; while a fault has set its clock, the line has the time of that clock.
     """
     found = _TIME.match(line)
     try:
@@ -53,17 +55,24 @@ def was_logged_between(history: History, line: str, since_ns: int, to_ns: int, n
         return False
     logged = datetime.fromisoformat(f"{found[1]} {found[2]}.{found[3]}").replace(tzinfo=UTC)
     at_ns = round((logged - began).total_seconds() * 1000) * _MS
-    spans = [(0, since_ns, to_ns), *_set_clocks(history, node, since_ns, to_ns)]
+    spans = _by_its_clock(history, node, since_ns, to_ns)
     return any((at_ns - ahead_ns - from_ns) % ZONES_NS <= until_ns - from_ns for ahead_ns, from_ns, until_ns in spans)
 
 
-def _set_clocks(history: History, node: str, since_ns: int, to_ns: int) -> list[tuple[int, int, int]]:
+def _by_its_clock(history: History, node: str, since_ns: int, to_ns: int) -> list[tuple[int, int, int]]:
     """By how much a node's clock was ahead, and from when to when of this time: faults set it."""
     healed = healed_ns(history)
-    hit = {event.what.fault_id for event in history.of(FaultApplied) if node in event.what.targets}
-    found = [
-        (int(seconds[1]) * 1000 * _MS, max(since_ns, event.at_ns), min(to_ns, healed.get(event.what.fault_id, to_ns)))
-        for event in history.of(FaultBegan)
-        if event.what.fault_id in hit and (seconds := _CLOCK_SET.search(event.what.fault))
-    ]
-    return [each for each in found if each[1] <= each[2]]
+    applied_ns = {each.what.fault_id: each.at_ns for each in history.of(FaultApplied) if node in each.what.targets}
+    found, right = list[tuple[int, int, int]](), [(since_ns, to_ns)]
+    for began in history.of(FaultBegan):
+        fault, seconds = began.what.fault_id, _CLOCK_SET.search(began.what.fault)
+        if seconds and fault in applied_ns:
+            until_ns = healed.get(fault, to_ns + _READ_WITHIN_NS)
+            found.append((int(seconds[1]) * 1000 * _MS, max(since_ns, began.at_ns), min(to_ns, until_ns)))
+            right = _outside(right, applied_ns[fault] + _READ_WITHIN_NS, until_ns - _READ_WITHIN_NS)
+    return [each for each in [*((0, *span) for span in right), *found] if each[1] <= each[2]]
+
+
+def _outside(spans: list[tuple[int, int]], from_ns: int, to_ns: int) -> list[tuple[int, int]]:
+    """What is left of some times without another one."""
+    return [part for begin, end in spans for part in ((begin, min(end, from_ns)), (max(begin, to_ns), end))]

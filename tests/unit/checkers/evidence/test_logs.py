@@ -33,8 +33,15 @@ SET = [
         ("08:01:50", "broker-0", 15_000, 25_000, False),
         ("08:01:50", "broker-1", 21_000, 25_000, False),
         ("08:02:05", "broker-1", 31_000, 39_000, False),
+        ("08:00:20", "broker-1", 15_000, 25_000, False),
+        ("08:00:20", "broker-1", 15_000, 45_000, False),
+        ("08:00:12", "broker-1", 9_000, 25_000, True),
+        ("08:00:32", "broker-1", 15_000, 45_000, True),
     ],
-    ids=["in it", "later", "in another zone", "by a set clock", "by no set clock", "earlier, by it", "after the heal"],
+    ids=[
+        *("in it", "later", "in another zone", "by a set clock", "by no set clock", "earlier, by it", "after the heal"),
+        *("by the former clock", "by the former clock, and it is set right", "not read yet", "set right"),
+    ],
 )
 def test_a_line_has_the_time_of_its_node(
     time: str, logged_by: str, since_ms: int, to_ms: int, *, is_between: bool
