@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, since_controllers
-from pytest_kmigrate.checkers.evidence.moments import targets_of
+from pytest_kmigrate.checkers.evidence.moments import healed_ns, targets_of
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brokers_at
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import ClientMetadata, History
 from pytest_kmigrate.model.verdict import Violation
@@ -122,7 +122,7 @@ def _disturbances(history: History) -> list[Span]:
 
 def _faults(history: History) -> Iterable[Span]:
     targets = {e.what.fault_id: targets_of(e) for e in history.of(FaultApplied)}
-    healed = {e.what.fault_id: e.at_ns + _CALM_NS for e in history.of(FaultHealed)}
+    healed = {fault: at_ns + _CALM_NS for fault, at_ns in healed_ns(history).items()}
     for began in history.of(FaultBegan):
         fault_id = began.what.fault_id
         hit = targets.get(fault_id, set())

@@ -130,6 +130,18 @@ def test_a_dead_broker_that_all_list_violates() -> None:
 
 
 @pytest.mark.parametrize(
+    ("effect", "delay_s", "is_red"), [("cut", 25, True), ("misname", 25, False), ("misname", 30, True)]
+)
+def test_a_controller_finds_brokers_by_their_names_ten_seconds_after_the_heal(
+    effect: str, delay_s: int, *, is_red: bool
+) -> None:
+    """Brokers have 10 s from then on, and 10 s for a difference. Other faults are over with their healing."""
+    healed = event(EventKind.FAULT_HEALED, 19_000, fault_id="it", fault="it")
+    run = changed(delay_s, [*OF_THREE, *fault(15_000, "it", effect=effect), healed])
+    assert ("VIOLATES" in outcomes(clients_are_told_the_same.judge(run)).values()) is is_red
+
+
+@pytest.mark.parametrize(
     "run",
     [
         answered(each_second(answer, lambda at: answer(at, 1))),
