@@ -130,7 +130,7 @@ def test_a_dead_broker_that_all_list_violates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("effect", "delay_s", "is_red"), [("cut", 25, True), ("misname", 25, False), ("misname", 30, True)]
+    ("effect", "delay_s", "is_red"), [("cut", 25, True), ("misname", 25, False), ("misname", 35, True)]
 )
 def test_a_controller_finds_brokers_by_their_names_ten_seconds_after_the_heal(
     effect: str, delay_s: int, *, is_red: bool
