@@ -14,7 +14,7 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d),(\d{3}) ")
 _CLOCK_SET = re.compile(r"^clock\(.*, ([+-]\d+) s\)$")
 ZONES_NS = 15 * 60 * 1_000_000_000
 """Time zones are so far apart: a node logs the time of its own, which no event has."""
-_READ_WITHIN_NS = 5_000_000_000
+READ_WITHIN_NS = 5_000_000_000
 """A node reads its clock anew so soon after it was set, or set right."""
 _MS = 1_000_000
 
@@ -67,9 +67,9 @@ def _by_its_clock(history: History, node: str, since_ns: int, to_ns: int) -> lis
     for began in history.of(FaultBegan):
         fault, seconds = began.what.fault_id, _CLOCK_SET.search(began.what.fault)
         if seconds and fault in applied_ns:
-            until_ns = healed.get(fault, to_ns + _READ_WITHIN_NS)
+            until_ns = healed.get(fault, to_ns + READ_WITHIN_NS)
             found.append((int(seconds[1]) * 1000 * _MS, max(since_ns, began.at_ns), min(to_ns, until_ns)))
-            right = _outside(right, applied_ns[fault] + _READ_WITHIN_NS, until_ns - _READ_WITHIN_NS)
+            right = _outside(right, applied_ns[fault] + READ_WITHIN_NS, until_ns - READ_WITHIN_NS)
     return [each for each in [*((0, *span) for span in right), *found] if each[1] <= each[2]]
 
 

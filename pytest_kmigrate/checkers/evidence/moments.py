@@ -9,6 +9,7 @@ from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultH
 from pytest_kmigrate.model.events.nodes import NodeStopped
 from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.keeping import kept
 
 _FELT_NS = {"misname": 10_000_000_000}
 """So long after its healing an effect is felt: a JVM looks a name up anew 10 s after it did not find it.
@@ -73,6 +74,7 @@ def faults_begun_of(history: History, from_ns: int, to_ns: int) -> list[Recorded
     return [event for event in began if healed.get(event.what.fault_id, to_ns) >= from_ns]
 
 
+@kept
 def healed_ns(history: History) -> Mapping[str, int]:
     """When each fault was healed and felt no more, by its id; one that lasts to the end is not among them."""
     felt_ns = {event.what.fault_id: _FELT_NS.get(event.what.effect, 0) for event in history.of(FaultBegan)}

@@ -35,17 +35,17 @@ def brokers_loaded_without(history: History, verdict: Verdict) -> bool:
 
 
 def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
-    images = [history.images[label] for label in verdict.listed("images")]
-    asked = [image.scram.get(key) for image in images if image.source == BROKERS]
-    taken = [snapshot(history, label) for label in verdict.listed("images") if history.images[label].source == BROKERS]
-    if len(asked) != 1 or taken[0] is None:
+    images = {label: history.images[label] for label in verdict.listed("images")}
+    of_brokers = [label for label, image in images.items() if image.source == BROKERS]
+    taken = snapshot(history, of_brokers[0]) if len(of_brokers) == 1 else None
+    if taken is None:
         return False
-    until_ns = taken[0].at_ns
+    asked, until_ns = images[of_brokers[0]].scram.get(key), taken.at_ns
     own = [each for each in changes_about(history, key)[0] if began_ns(each) < until_ns]
-    if asked[0] is None:  # none of them has it: the other side does
+    if asked is None:  # none of them has it: the other side does
         seen: Mapping[str, object] = dict.fromkeys(_brokers(history))
-        held = {image.scram.get(key, {}).get("iterations") for image in images if image.source != BROKERS}
-    elif isinstance(iterations := asked[0].get("iterations"), Mapping):
+        held = {image.scram.get(key, {}).get("iterations") for image in images.values() if image.source != BROKERS}
+    elif isinstance(iterations := asked.get("iterations"), Mapping):
         seen = iterations
         held = {each for each in seen.values() if each is not None}
     else:

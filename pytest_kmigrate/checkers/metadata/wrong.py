@@ -28,6 +28,11 @@ class Wrong:
         """Everything that any image lacks."""
         return [each for lost in self.lost.values() for each in lost]
 
+    @property
+    def every_place(self) -> frozenset[tuple[str, str]]:
+        """Family and key of everything that differs, or that any image lacks."""
+        return self.places | {each.place for each in self.all_lost}
+
     def behind(self, history: History, source: str) -> str | None:
         """The image of this source, if only such a one lacks anything that was acknowledged."""
         of_source = [label for label in self.lost if history.images[label].source == source]
@@ -43,7 +48,7 @@ class Wrong:
 def at_one_place(history: History, verdict: Verdict) -> list[Verdict]:
     """A violated verdict once for each place where something differs or is lost, with the violations that name it."""
     wrong = wrong_in(history, verdict)
-    places = wrong.places | {each.place for each in wrong.all_lost} if wrong else frozenset()
+    places = wrong.every_place if wrong else frozenset()
     return [_at(verdict, wrong.at(each)) for each in sorted(places)] if wrong else []
 
 

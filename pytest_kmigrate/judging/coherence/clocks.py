@@ -3,14 +3,12 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from pytest_kmigrate.checkers.evidence.logs import READ_WITHIN_NS
 from pytest_kmigrate.checkers.evidence.moments import healed_ns
 from pytest_kmigrate.faults.effect import effect_name
 from pytest_kmigrate.faults.resources import Clock
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan
 from pytest_kmigrate.model.history import History
-
-_READ_WITHIN_NS = 5_000_000_000
-"""A node reads its clock anew so soon after it was set right, and logs what it had begun to."""
 
 
 def set_clocks(history: History) -> Mapping[str, Sequence[tuple[int, int]]]:
@@ -20,7 +18,7 @@ def set_clocks(history: History) -> Mapping[str, Sequence[tuple[int, int]]]:
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for began in history.of(FaultBegan):
         if began.what.effect == effect_name(Clock):
-            until_ns = healed.get(began.what.fault_id, history.events[-1].at_ns) + _READ_WITHIN_NS
+            until_ns = healed.get(began.what.fault_id, history.events[-1].at_ns) + READ_WITHIN_NS
             for node in targets.get(began.what.fault_id, ()):
                 found[node].append((began.at_ns, until_ns))
     return found

@@ -8,6 +8,7 @@ from pytest_kmigrate.model.event import Event, EventKind, Recorded, is_a
 from pytest_kmigrate.model.events.nodes import NodeReady, NodeReconfigured, NodeResumed, NodeStarted, NodeWiped
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.keeping import kept
+from pytest_kmigrate.model.verdict import Violation
 
 _ENDS = (EventKind.NODE_STOPPED, EventKind.NODE_DIED)
 
@@ -47,6 +48,11 @@ def brokers_at(history: History, at_ns: int) -> list[BrokerAt]:
 def is_one_in_zookeeper_mode(history: History, *at_ns: int) -> bool:
     """Whether a broker in ZooKeeper mode ran at any of these times: only such a one needs ZooKeeper to know leaders."""
     return any(each.mode == "zookeeper" and each.away_ns is None for at in at_ns for each in brokers_at(history, at))
+
+
+def ran_one_in_zookeeper_mode(history: History, violation: Violation) -> bool:
+    """Whether that is so when a violation was seen, or at the begin or end of what was awaited."""
+    return is_one_in_zookeeper_mode(history, violation.at_ns or 0, *(violation.awaited or ()))
 
 
 @kept

@@ -16,7 +16,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
-from pytest_kmigrate.documents.kip_866.checks.broker_modes import is_one_in_zookeeper_mode
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import is_one_in_zookeeper_mode, ran_one_in_zookeeper_mode
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import is_of_zookeeper_mode
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
@@ -81,8 +81,7 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
         return all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
     if verdict.is_of(*_OF_BROKERS_THAT_STOP):
         return bool(verdict.violations) and all(
-            _is_unserved_at(history, each.at_ns)
-            and is_one_in_zookeeper_mode(history, each.at_ns or 0, *(each.awaited or ()))
+            _is_unserved_at(history, each.at_ns) and ran_one_in_zookeeper_mode(history, each)
             for each in verdict.violations
         )
     if verdict.is_of(longest_time_without_acked_write):

@@ -12,7 +12,7 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.availability import part
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History, ZnodeChange
-from pytest_kmigrate.model.verdict import Verdict, Violation
+from pytest_kmigrate.model.verdict import Verdict
 
 _OLD = (
     r"since its controller epoch {epoch} is old"
@@ -60,7 +60,7 @@ def _all_starved(history: History, verdict: Verdict, reason: str) -> bool:
     if not verdict.is_of(partitions_stay_available) or verdict.count != len(verdict.violations):
         return False
     back_ns = _rolled_back_ns(history)
-    if back_ns is None or any(_lasted_until_ns(each) <= back_ns for each in verdict.violations):
+    if back_ns is None or any((each.ended_ns or 0) <= back_ns for each in verdict.violations):
         return False
     named = [_STARVED.search(each.expected) for each in verdict.violations]
     logs = [log for _, log in logs_of(history, "broker")]
@@ -82,10 +82,6 @@ def _rolled_back_ns(history: History) -> int | None:
         ),
         None,
     )
-
-
-def _lasted_until_ns(violation: Violation) -> int:
-    return violation.awaited[1] if violation.awaited is not None else violation.at_ns or 0
 
 
 def _is_of_a_later_epoch(history: History, event: Unmet) -> bool:

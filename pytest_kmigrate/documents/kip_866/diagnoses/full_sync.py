@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
-from pytest_kmigrate.documents.kip_866.checks.broker_modes import is_one_in_zookeeper_mode
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import ran_one_in_zookeeper_mode
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import is_of_zookeeper_mode
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
@@ -127,12 +127,8 @@ def _is_of_brokers_not_informed(history: History, verdict: Verdict) -> bool:
     if verdict.kind is not Kind.LIVENESS:
         return False
     if verdict.is_of(clients_read_the_answers_of_ready_brokers):
-        return all(is_one_in_zookeeper_mode(history, *_times(each)) for each in verdict.violations)
+        return all(ran_one_in_zookeeper_mode(history, each) for each in verdict.violations)
     return verdict.is_of(*_OF_WHAT_BROKERS_REPORT) and all(map(is_of_zookeeper_mode, verdict.violations))
-
-
-def _times(violation: Violation) -> tuple[int, ...]:
-    return violation.at_ns or 0, *(violation.awaited or ())
 
 
 def _is_of_what_stands_still(history: History, verdict: Verdict) -> bool:
@@ -149,7 +145,7 @@ def _is_of_what_stands_still(history: History, verdict: Verdict) -> bool:
             for each in verdict.violations
         )
     )
-    return is_about and all(is_one_in_zookeeper_mode(history, *_times(each)) for each in verdict.violations)
+    return is_about and all(ran_one_in_zookeeper_mode(history, each) for each in verdict.violations)
 
 
 def _is_blocked_at(history: History, fault: re.Pattern[str], at_ns: int) -> bool:

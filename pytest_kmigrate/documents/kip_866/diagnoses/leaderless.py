@@ -9,7 +9,7 @@ from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import OF_ZOOKEEPER_MODE
-from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import SAME_TOPIC, clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.procedure.availability import partitions_stay_available
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import AS_SOON_AS, brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.diagnoses.log_records import (
@@ -34,7 +34,6 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation
 
 _SOON_NS = 20_000_000_000
 """A broker that dies is fenced by then, with which its partitions get other leaders; writers have found them, too."""
-_SAME = re.compile(r"both brokers report the same topic (\S+)")
 _REPORTS = re.compile(r"(?:^|; )broker-\d+ in (ZooKeeper|KRaft) mode reports ")
 _REPORTED = re.compile(r"(?:^|[; ])(\d+) replicas=\S* isr=\S* leader=\S+ leader_epoch=(\d+)")
 _WRITABLE = re.compile(r"some write to (\S+) is acknowledged ")
@@ -85,7 +84,7 @@ def _lacks_lost_batches(history: History, wrong: Wrong, verdict: Verdict) -> boo
     Such a batch has a change of a partition without a state, for which it was refused. Other sides are as the log is.
     """
     labels, behind = verdict.listed("images"), wrong.behind(history, "zookeeper")
-    taken, places = snapshot(history, behind or ""), wrong.places | {each.place for each in wrong.all_lost}
+    taken, places = snapshot(history, behind or ""), wrong.every_place
     log = log_beside(history, behind, labels) if behind else None
     if behind is None or taken is None or log is None:
         return False
@@ -106,7 +105,7 @@ def _has_a_stateless(history: History, log: MetadataImage, loss: Loss) -> bool:
 
 def _is_unknown(history: History, violation: Violation) -> bool:
     """Whether a broker in ZooKeeper mode lacks the epochs of leaders that are named, as a batch with them was lost."""
-    topic, at_ns = _SAME.match(violation.expected), violation.at_ns
+    topic, at_ns = SAME_TOPIC.match(violation.expected), violation.at_ns
     if topic is None or at_ns is None or OF_ZOOKEEPER_MODE not in violation.observed:
         return False
     lost = [each for each in losses(history) if each.holds(at_ns)]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_kmigrate.checkers.metadata.changes import State, admissible_states
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before
+from pytest_kmigrate.checkers.metadata.wrong import Wrong
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.probes.metadata_replay import Place
@@ -12,7 +13,7 @@ _MOVING = frozenset({"isr", "leader", "leader_epoch", "partition_epoch", "contro
 """What changes of a partition without any client's request."""
 
 
-def owed_places(history: History, labels: Sequence[str], behind: str, owes: Callable[[int], bool]) -> set[Place]:
+def _owed_places(history: History, labels: Sequence[str], behind: str, owes: Callable[[int], bool]) -> set[Place]:
     """The places of which an image of ZooKeeper may be behind other images, if a driver owed what is of these times.
 
     That are those that were changed last then, with the partitions of topics that were made, grown or deleted; and what
@@ -26,6 +27,13 @@ def owed_places(history: History, labels: Sequence[str], behind: str, owes: Call
     found |= {("partitions", key) for key in _partitions_of(states, stale, others)}
     found |= {("producer_ids", key) for key in _earlier_ids(stale, others)}
     return found | {("partitions", key) for key in _moved(stale.partitions, others)}
+
+
+def is_owed(history: History, wrong: Wrong, labels: Sequence[str], owes: Callable[[int], bool]) -> bool:
+    """Whether all that is wrong is what images of ZooKeeper may lack, if a driver owed what is of these times."""
+    behind = [label for label in labels if history.images[label].source == "zookeeper"]
+    owed = {place for each in behind for place in _owed_places(history, labels, each, owes)}
+    return bool(wrong.every_place) and wrong.every_place <= owed
 
 
 def _partitions_of(states: Sequence[State], stale: MetadataImage, others: Sequence[MetadataImage]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_dele
 from pytest_kmigrate.checkers.evidence.expectations import Unmet, lists_in
 from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import LISTS_NONE, clients_are_told_of_every_broker
-from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import SAME_TOPIC, clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import are_within
 from pytest_kmigrate.documents.kip_866.expectations import TOPICS_COPIED
@@ -22,7 +22,6 @@ from pytest_kmigrate.model.verdict import Verdict, Violation
 _NOTHING = " in ZooKeeper mode reports nothing more"
 """What a broker is observed to report of a topic that the controllers do not know."""
 _LACKS = ("does not", "reports nothing more")
-_SAME = re.compile(r"both brokers report the same topic (\S+)")
 _UNLISTED = re.compile(
     r"\bbroker-\d+ in ZooKeeper mode lists (broker-\d+) and (broker-\d+) in ZooKeeper mode does not\b"
 )
@@ -51,7 +50,7 @@ def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) ->
 
 def _is_of_old(history: History, violation: Violation) -> bool:
     """Whether a topic that a broker does not know, if it is one, was made before the copy that was skipped."""
-    topic, at_ns = _SAME.fullmatch(violation.expected), violation.at_ns
+    topic, at_ns = SAME_TOPIC.fullmatch(violation.expected), violation.at_ns
     skipped_ns = [each for each in _skipped_ns(history) if at_ns is None or each <= at_ns]
     return topic is None or are_within(history, [topic[1]], [Window(0, each) for each in skipped_ns[-1:]])
 

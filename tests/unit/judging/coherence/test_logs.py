@@ -139,14 +139,14 @@ def _with_clock_of(run: RunFolder, node: str) -> RunFolder:
 
 @pytest.mark.parametrize(
     ("node", "within_ns", "is_found"),
-    [(NODE, clocks._READ_WITHIN_NS, False), (KILLED, clocks._READ_WITHIN_NS, True), (NODE, 0, True)],
+    [(NODE, clocks.READ_WITHIN_NS, False), (KILLED, clocks.READ_WITHIN_NS, True), (NODE, 0, True)],
     ids=["its clock", "the clock of another", "long before"],
 )
 def test_a_clock_that_a_fault_has_set_is_no_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, node: str, within_ns: int, *, is_found: bool
 ) -> None:
     """What the node logs meanwhile has another time; a node whose clock was right has to have the right one."""
-    monkeypatch.setattr(clocks, "_READ_WITHIN_NS", within_ns)
+    monkeypatch.setattr(clocks, "READ_WITHIN_NS", within_ns)
     run = with_log(tmp_path, line_at(2700), line_at(2900, timedelta(seconds=-600)))
     assert found(run)
     assert bool(found(_with_clock_of(run, node))) is is_found

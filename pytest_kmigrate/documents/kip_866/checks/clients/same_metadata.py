@@ -1,5 +1,6 @@
 """Check that clients get the same metadata from every broker, whatever its mode, and no broker that has gone."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -22,6 +23,9 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _SAME, _CONSISTENT = "K866-FWD-same-metadata", "K866-TEST-broker-consistency"
+_EXPECTED = "both brokers report the same {}"
+SAME_TOPIC = re.compile(_EXPECTED.format(r"topic (\S+)"))
+"""How a violation begins that is about a topic, with its name."""
 _BOUND_NS = 10_000_000_000
 """How long two brokers may report different metadata. KIP-866 names no bound; this one is the suite's."""
 
@@ -69,7 +73,7 @@ def _judge_both(history: History, rows: ByRequirement, pair: Pair, first: Answer
     for key, lasted_ns in pair.overdue(now_ns):
         parts = _brokers(first, second) if key == BROKERS else _topic(key, first, second)
         observed = f"{'; '.join(parts)}, for {span(lasted_ns)}"
-        expected, awaited = f"both brokers report the same {key}", (now_ns - lasted_ns, now_ns)
+        expected, awaited = _EXPECTED.format(key), (now_ns - lasted_ns, now_ns)
         violation = timed_violation(history, expected, observed, now_ns, EVIDENCE, awaited=awaited)
         for each in ids:
             rows.violated(each, violation, Kind.LIVENESS)

@@ -22,7 +22,7 @@ def others_went_with_the_acl(history: History, verdict: Verdict) -> bool:
     label = wrong.behind(history, "zookeeper") if wrong else None
     if wrong is None or label is None:
         return False
-    places = wrong.places | {each.place for each in wrong.all_lost}
+    places = wrong.every_place
     last = _last_changes(history, label)
     are_to_stay = all(None not in each.state.admissible for each in wrong.all_lost)
     return (

@@ -21,7 +21,7 @@ from pytest_kmigrate.documents.kip_866.checks.dual_write.acceptance import (
 )
 from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.documents.kip_866.checks.znodes.elections import kraft_takes_both_controller_znodes
-from pytest_kmigrate.documents.kip_866.diagnoses.owed import owed_places
+from pytest_kmigrate.documents.kip_866.diagnoses.owed import is_owed
 from pytest_kmigrate.documents.kip_866.diagnoses.stale_migration_znode import hears_nothing
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import were_not_sent
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
@@ -178,5 +178,4 @@ def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -
         return False
     if wrong.behind(history, "zookeeper") is None or not never_written(history, wrong):
         return False
-    places = wrong.places | {each.place for each in wrong.all_lost}
-    return bool(places) and places <= owed_places(history, list(images), behind[0], reign.owes)
+    return is_owed(history, wrong, list(images), reign.owes)

@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.run.steps import all_unmet
 from pytest_kmigrate.documents.kip_866.checks.clients.brokers_only import clients_are_told_of_brokers_only
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
-from pytest_kmigrate.documents.kip_866.diagnoses.owed import owed_places
+from pytest_kmigrate.documents.kip_866.diagnoses.owed import is_owed
 from pytest_kmigrate.documents.kip_866.diagnoses.unsent import is_uninformed
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.expectations import POSITION_HELD
@@ -52,11 +52,8 @@ def _lacks_what_came_since(history: History, wrong: Wrong, labels: Sequence[str]
     claim = next(kraft_claims(history), None)
     if claim is None or wrong.behind(history, "zookeeper") is None or len(taken) < len(behind):
         return False
-    owed = {
-        place for each in behind for place in owed_places(history, labels, each, lambda at_ns: at_ns >= claim.at_ns)
-    }
-    places = wrong.places | {each.place for each in wrong.all_lost}
-    return bool(places) and places <= owed and all(_is_given_up_at(history, each.at_ns) for each in taken)
+    is_since = is_owed(history, wrong, labels, lambda at_ns: at_ns >= claim.at_ns)
+    return is_since and all(_is_given_up_at(history, each.at_ns) for each in taken)
 
 
 def _is_uninformed(history: History, violation: Violation) -> bool:

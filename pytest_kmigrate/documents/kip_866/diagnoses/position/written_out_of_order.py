@@ -13,7 +13,7 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.availability import part
 from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import lacks_its_znode
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, writer_in
-from pytest_kmigrate.documents.kip_866.diagnoses.owed import owed_places
+from pytest_kmigrate.documents.kip_866.diagnoses.owed import is_owed
 from pytest_kmigrate.documents.kip_866.diagnoses.position.refused import sent_below
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import unwritten
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -56,16 +56,7 @@ def topic_was_written_out_of_order(history: History, verdict: Verdict) -> bool:
 def _is_of_then(history: History, wrong: Wrong, labels: Sequence[str]) -> bool:
     """Whether what ZooKeeper lacks was changed while it was not written, or is leaders that were elected since."""
     windows = unwritten(history)
-    behind = [label for label in labels if history.images[label].source == "zookeeper"]
-    owed = {
-        place
-        for each in behind
-        for place in owed_places(
-            history, labels, each, lambda at_ns: any(one.from_ns <= at_ns <= one.to_ns for one in windows)
-        )
-    }
-    places = wrong.places | {each.place for each in wrong.all_lost}
-    return bool(places) and places <= owed
+    return is_owed(history, wrong, labels, lambda at_ns: any(each.from_ns <= at_ns <= each.to_ns for each in windows))
 
 
 @kept
