@@ -5,7 +5,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pyspark.sql.types import ArrayType
 
 from pytest_kmigrate.analysis import schemas
-from pytest_kmigrate.analysis.facts import NONE, UNJUDGED, is_safety_violation
+from pytest_kmigrate.analysis.facts import NONE, is_safety_violation
 from pytest_kmigrate.analysis.intervals import interval_95
 from pytest_kmigrate.analysis.percentiles import ascending, percentile
 from pytest_kmigrate.analysis.schemas.chaos import HAPPENING_JSON, NIGHT_JSON, SCHEDULE_JSON
@@ -36,8 +36,12 @@ _AIM = (
 )
 
 
-def schedules(headers: DataFrame, runs: DataFrame) -> DataFrame:
-    """One row per run that carried out a schedule: what it was, and which line of which night."""
+def schedules(headers: DataFrame, runs: DataFrame, in_phases: DataFrame) -> DataFrame:
+    """One row per run that carried out a schedule: what it was, which line of which night, and how its test ended.
+
+    ``test`` is that of the event run-ended, by which ``--kmigrate-resume`` goes, too. A run that Ctrl-C cut has none,
+    even where its history has an end, and verdicts.
+    """
     spelled = F.get_json_object("text", f"$.extra.{SCHEDULE}")
     read = headers.select(
         "folder",
@@ -49,7 +53,10 @@ def schedules(headers: DataFrame, runs: DataFrame) -> DataFrame:
     columns |= {name: F.col(f"_night.{name}") for name in ("line", "lines", "shard", "shards", "shrinks", "signature")}
     columns["night"] = F.col("_night.digest")
     columns["happenings"] = F.size(_listed())
-    return shaped(read.join(runs.select("folder"), "folder", "left_semi"), schemas.TABLES["schedules"], columns)
+    ended = in_phases.where(F.col("kind") == EventKind.RUN_ENDED.value)
+    ended = ended.groupBy("folder").agg(F.max("data.test").alias("test"))
+    of_runs = read.join(runs.select("folder"), "folder", "left_semi").join(ended, "folder", "left")
+    return shaped(of_runs, schemas.TABLES["schedules"], columns)
 
 
 def happenings(of_schedules: DataFrame, in_phases: DataFrame) -> DataFrame:
@@ -197,17 +204,16 @@ def chaos_pairs(of_happenings: DataFrame, of_schedules: DataFrame, attempts: Dat
 def chaos_nights(of_schedules: DataFrame, attempts: DataFrame) -> DataFrame:
     """One row per night: which of its lines were carried out, and by how many of its machines.
 
-    A line counts once a run of it went to its end and was judged. One that Ctrl-C cut has an end, too, and no verdict.
+    A line counts once the test of a run of it ended. One that Ctrl-C cut may have verdicts, too: of what was there.
     """
-    is_judged = F.col("duration_ms").isNotNull() & ~F.col("check").eqNullSafe(UNJUDGED)
-    known = attempts.select("folder", "profile", "duration_ms", is_judged.alias("_is_judged"))
+    known = attempts.select("folder", "profile", "duration_ms")
     counted = (
         of_schedules.where("night is not null and shrinks is null and lines between 1 and 100000")
         .join(known, "folder")
         .groupBy("night", "profile")
         .agg(
             F.max("lines").alias("lines"),
-            F.array_distinct(F.collect_list(F.when(F.col("_is_judged"), F.col("line")))).alias("_there"),
+            F.array_distinct(F.collect_list(F.when(F.col("test").isNotNull(), F.col("line")))).alias("_there"),
             F.max("shards").alias("shards"),
             F.countDistinct("shard").alias("shards_seen"),
             (F.sum("duration_ms") / 1000).alias("seconds"),

@@ -143,7 +143,7 @@ def _begin_facts(
     runs = staging.good(staged_runs)
     begin("runs", lambda: runs)
     in_phases = facts.phases(staging.good(staged_events).join(runs.select("folder"), "folder", "left_semi"))
-    _begin_history(in_phases, kept(chaos.schedules(files.headers(), runs)), begin)
+    _begin_history(in_phases, kept(chaos.schedules(files.headers(), runs, in_phases)), begin)
     differing = _if(has_images, lambda: observations.metadata_divergences(files.images(), in_phases))
     begin("metadata_divergences", differing)
     endings = facts.endings(runs, staged_events).collect()

@@ -31,7 +31,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.ingestion.discovery import FoundRun
 from pytest_kmigrate.reports.ingestion.storage import Storage
 
-FORMAT = 14
+FORMAT = 15
 """Raise it when facts are computed differently: everything that is still there is then read anew."""
 
 FOLDER = "ingested"

@@ -34,6 +34,7 @@ SCHEDULES: dict[str, StructType] = {
         shrinks=TEXT,
         signature=TEXT,
         schedule=TEXT,
+        test=TEXT,
     ),
     "happenings": struct(
         folder=TEXT,
@@ -51,7 +52,7 @@ SCHEDULES: dict[str, StructType] = {
     ),
 }
 """Facts, kept from one analysis to the next. ``state``: where it began; of one that never did, where it should have;
-empty where the document has no walk."""
+empty where the document has no walk. ``test``: how the test of a run ended, missing of one that was cut."""
 
 CHAOS: dict[str, StructType] = {
     "chaos_cells": struct(

@@ -90,8 +90,9 @@ EVENT_DATA = struct(
     measured=NUMBER,
     unit=TEXT,
     size=NUMBER,
+    test=TEXT,
 )
-"""The keys of ``data`` that facts use (kinds fault-*, state, step-*, snapshot, settled, figure)."""
+"""The keys of ``data`` that facts use (kinds fault-*, state, step-*, snapshot, settled, figure, run-ended)."""
 
 SAMPLE_JSON = struct(at_ns=COUNT, node=TEXT, values=MapType(TEXT, NUMBER))
 """One line of ``metrics.jsonl``; a metric that a node does not have yet is null."""

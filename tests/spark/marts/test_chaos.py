@@ -28,9 +28,11 @@ def _header(
     return {"folder": folder, "file": "run.json", "text": json.dumps({"extra": extra})}
 
 
-def _schedules(spark: SparkSession, *headers: Line) -> DataFrame:
+def _schedules(spark: SparkSession, *headers: Line, **ends: Line) -> DataFrame:
+    """``ends``: by folder, the data of its run-ended."""
     runs = table(spark, "runs", [{"folder": each["folder"]} for each in headers])
-    return chaos.schedules(frame(spark, schemas.FILES, headers), runs)
+    events = {folder: [{"kind": "run-ended", "at_ns": 9, "node": None, "data": data}] for folder, data in ends.items()}
+    return chaos.schedules(frame(spark, schemas.FILES, headers), runs, _in_phases(spark, **events))
 
 
 def _in_phases(spark: SparkSession, **events: list[Line]) -> DataFrame:
@@ -150,7 +152,7 @@ def test_pairs_are_what_really_overlapped(spark: SparkSession) -> None:
 
 
 def test_a_night_that_misses_lines_is_not_called_whole(spark: SparkSession) -> None:
-    """A line whose run went to no end, or that Ctrl-C cut, is missing; a second run of a line counts once."""
+    """A line whose run has no end, or that Ctrl-C cut, is missing, however late; a second run of a line counts once."""
     drawn = _schedules(
         spark,
         *(
@@ -161,14 +163,12 @@ def test_a_night_that_misses_lines_is_not_called_whole(spark: SparkSession) -> N
         _header("r9", [KILL], digest="d", line=4, lines=5, shard=2, shards=2),
         _header("w1", [KILL], digest="e", line=1, lines=1, shard=1, shards=1),
         _header("x1", [KILL], digest="d", line=2, lines=5, shard=1, shards=1, shrinks="r0", signature="s"),
+        **{folder: {"test": "passed"} for folder in ("r0", "w1", "x1")},
+        r1={"test": "failed"},
+        r2={"test": "known-bug", "known_bug": "BUG-1"},
+        r8={"seals": {}},
     )
-    names = ("r0", "r1", "r2", "r8", "r9", "w1", "x1")
-    attempts = _attempts(spark, **dict.fromkeys(names, ("CONFORMS", ())))
-    attempts = attempts.selectExpr(
-        *[each for each in attempts.columns if each not in {"duration_ms", "check"}],
-        "if(folder = 'r9', null, duration_ms) as duration_ms",
-        f"if(folder = 'r8', '{facts.UNJUDGED}', check) as check",
-    )
+    attempts = _attempts(spark, **dict.fromkeys(("r0", "r1", "r2", "r8", "r9", "w1", "x1"), ("CONFORMS", ())))
     rows = {each["night"]: each for each in chaos.chaos_nights(drawn, attempts).collect()}
     found = rows["d"]
     assert (found["lines"], found["carried_out"], found["missing"], found["is_whole"]) == (5, 2, ["2", "4", "5"], False)
@@ -181,19 +181,17 @@ def test_a_night_of_eight_machines_is_whole_when_the_one_that_died_went_on(spark
     lines, machines, died = 24, 8, 5
 
     def night(*, again: bool) -> Row:
-        headers, ended = [], []
+        headers, ends, cut = [], dict[str, Line](), f"shard-{died}/cut"
         for line in range(1, lines + 1):
             shard = (line - 1) % machines + 1
             of = {"digest": "d", "line": line, "lines": lines, "shard": shard, "shards": machines}
             if shard != died or again:
                 headers.append(_header(f"shard-{shard}/r{line}", [KILL], **of))
-                ended.append(headers[-1]["folder"])
+                ends[f"shard-{shard}/r{line}"] = {"test": "passed"}
             if line == died:
-                headers.append(_header(f"shard-{shard}/cut", [KILL], **of))
-        attempts = _attempts(spark, **dict.fromkeys(ended, ("CONFORMS", ())), **{f"shard-{died}/cut": CUT_SHORT})
-        cut = f"if(folder = 'shard-{died}/cut', null, duration_ms) as duration_ms"
-        attempts = attempts.selectExpr(*[each for each in attempts.columns if each != "duration_ms"], cut)
-        (row,) = chaos.chaos_nights(_schedules(spark, *headers), attempts).collect()
+                headers.append(_header(cut, [KILL], **of))
+        attempts = _attempts(spark, **dict.fromkeys(ends, ("CONFORMS", ())), **{cut: CUT_SHORT})
+        (row,) = chaos.chaos_nights(_schedules(spark, *headers, **ends), attempts).collect()
         return row
 
     before, after = night(again=False), night(again=True)
