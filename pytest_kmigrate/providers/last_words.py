@@ -2,7 +2,8 @@
 
 import re
 import signal
-from itertools import pairwise, takewhile
+from collections.abc import Iterator
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError, NodeDiedError
@@ -19,6 +20,7 @@ _STACK = re.compile(r"\s+(at |\.\.\. \d+ (more|common))")
 _THREAD_ENDED = re.compile(r"ERROR \[(.+?)\]:? Error due to\b")
 _BELOW_THE_LAST_THREAD = b"JNI global refs"
 _LENGTH = 400
+_AT_ONCE_BYTES = 2**20
 _OF_A_JVM_THAT_NEVER_LOGGED = 3
 _MACHINE = re.compile(
     r"No space left on device|Disk quota exceeded|Address already in use"
@@ -31,7 +33,7 @@ def first_error(log: Path, since: int = 0) -> str:
 
     Without an error the last lines, which a JVM writes that never came to logging; "(no log)" without any.
     """
-    lines = _lines(log, since)
+    lines = list(_lines(log, since))
     first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), None)
     if first is None or not _BEGINS.match(lines[first]):
         found = lines[-_OF_A_JVM_THAT_NEVER_LOGGED:]
@@ -69,7 +71,7 @@ def last_words(log: Path, since: int = 0) -> str:
 
     The last fatal fault, as what still runs then may log errors of its own; or the last error; or the last line.
     """
-    lines = _lines(log, since)
+    lines = list(_lines(log, since))
     errors = [number for number, line in enumerate(lines) if _ERROR.search(line)]
     fatal = [number for number in errors if _FATAL in lines[number]]
     ended = (fatal or errors or [max(len(lines) - 1, 0)])[-1]
@@ -78,8 +80,8 @@ def last_words(log: Path, since: int = 0) -> str:
 
 def dead_threads(log: Path) -> list[tuple[str, str]]:
     """The name of each of Kafka's threads that ended by an error, and the exception; of all the node's lives."""
-    lines = _lines(log)
-    ended = [(_THREAD_ENDED.search(line), exception) for line, exception in pairwise([*lines, ""])]
+    with_next = pairwise(chain(_lines(log), [""]))
+    ended = ((_THREAD_ENDED.search(line), exception) for line, exception in with_next)
     return [(found[1], redacted(exception)[:_LENGTH]) for found, exception in ended if found]
 
 
@@ -105,9 +107,11 @@ def size_of(log: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-def _lines(log: Path, since: int = 0) -> list[str]:
+def _lines(log: Path, since: int = 0) -> Iterator[str]:
+    """A piece at once: a node without a free file logs 150 MB, and while all of it is split, nothing is observed."""
     if not log.exists():
-        return []
+        return
     with log.open("rb") as file:
         file.seek(since)
-        return file.read().decode("utf-8", errors="replace").splitlines()
+        while piece := file.readlines(_AT_ONCE_BYTES):
+            yield from b"".join(piece).decode("utf-8", errors="replace").splitlines()

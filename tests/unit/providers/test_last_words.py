@@ -1,5 +1,6 @@
 """What a dead node's log ends with."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,23 @@ def test_a_kill_from_elsewhere_is_of_the_machine(tmp_path: Path) -> None:
     by_a_fault = death("broker-1", -9, tmp_path / "none.log", 0)
     assert isinstance(by_a_fault, NodeDiedError), "the machine is not to blame for what a fault killed"
     assert machine_trouble(tmp_path / "none.log", 0, 1) == ""
+
+
+@pytest.mark.slow
+def test_a_large_log_is_read_piece_by_piece(tmp_path: Path) -> None:
+    """What is one line after another stays so where a piece ends; never is all of it in memory."""
+    log = tmp_path / "server.log"
+    with log.open("w") as file:
+        for number in range(300):
+            file.write(f"1 ERROR [thread-{number}]: Error due to (kafka.X)\njava.io.IOException: {number}\n")
+            file.write(f"\tat {'x' * 1000}\n" * 30)
+        file.write("2 WARN No space left on device\n")
+    tracemalloc.start()
+    try:
+        ended, trouble = dead_threads(log), machine_trouble(log)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert ended == [(f"thread-{number}", f"java.io.IOException: {number}") for number in range(300)]
+    assert trouble == "No space left on device"
+    assert most < log.stat().st_size
