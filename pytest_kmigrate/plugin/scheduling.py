@@ -121,10 +121,11 @@ def _read(path: Path) -> "Night":
 def _drawn_by_another(path: Path) -> str:
     """A line more about a night with mistakes, if another version drew it: that one may have known other rules."""
     from pytest_kmigrate.faults.schedules.header import header_in  # not at pytest's start
+    from pytest_kmigrate.faults.schedules.lines import lines_in
 
     try:
-        header, _ = header_in(path.read_text(encoding="utf-8").splitlines()[:1], [])
-    except (OSError, UnicodeDecodeError):
+        header, *_ = header_in(lines_in(path)[:1])
+    except WrongUseError:
         return ""
     is_own = header.get("harness") in (None, harness_digest())
     return "" if is_own else f"\n{path}: another version of the harness drew it, by other rules: draw it anew"

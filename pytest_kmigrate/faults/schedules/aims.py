@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from pytest_kmigrate.faults.disks import FailLogDir
 from pytest_kmigrate.faults.effect import Fault
+from pytest_kmigrate.faults.links import Isolate, Partition
 from pytest_kmigrate.faults.schedules.contradictions import Walkable
 from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
 from pytest_kmigrate.faults.schedules.space import ARROW, aim_of
@@ -33,6 +34,7 @@ def misplaced(schedule: Schedule, topology: Topology, there: Walkable) -> Iterat
         key = f"happenings[{number}]"
         found = [*_absent(f"{key}.fault", each.fault, topology), *_no_link(f"{key}.fault", each.fault, topology)]
         found += _no_directory(f"{key}.fault", each.fault, topology)
+        found += _no_other(f"{key}.fault", each.fault, topology)
         yield from found or _impossible(key, each, topology, there)
 
 
@@ -74,6 +76,20 @@ def _no_link(key: str, fault: Fault, topology: Topology) -> Iterator[Mistake]:
             "a node that connects to the destination; ZooKeeper's servers connect to each other alone",
             source,
         )
+
+
+def _no_other(key: str, fault: Fault, topology: Topology) -> Iterator[Mistake]:
+    """Whom nothing is cut off from: no node has these roles, or all of a group are in one before."""
+    there = {role for node in topology.nodes for role in (node.role, *node.role.parts)}
+    if isinstance(fault, Isolate) and not fault.from_clients and not there & set(fault.from_roles):
+        listed = ", ".join(sorted({node.role.value for node in topology.nodes}))
+        got = [each.value for each in fault.from_roles]
+        yield wrong(f"{key}.from_roles", f"roles of nodes that {topology.name} has ({listed})", got)
+    groups = [str(each) for each in fault.groups] if isinstance(fault, Partition) else []
+    for number, each in enumerate(groups):
+        role = _role(each, topology)
+        if role and str(every(role)) in groups[:number] and each not in groups[:number]:
+            yield wrong(f"{key}.groups[{number}]", f"nodes that are not in {every(role)}, which is before it", each)
 
 
 def _no_directory(key: str, fault: Fault, topology: Topology) -> Iterator[Mistake]:

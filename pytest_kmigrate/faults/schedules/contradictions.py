@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.holding import Hold
+from pytest_kmigrate.faults.links import Partition, Slow
 from pytest_kmigrate.faults.processes import Kill, Pause, Stop
 from pytest_kmigrate.faults.resources import FewFiles, FillDisk, Starve, TornTail
-from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
+from pytest_kmigrate.faults.schedules.schedule import Begin, Happening, Schedule
 from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, point_of, wrong
 from pytest_kmigrate.faults.targets import EVERY
 from pytest_kmigrate.faults.znodes import ExpireSession
@@ -16,6 +17,7 @@ from pytest_kmigrate.model.topology import Role
 
 _OF_PROCESSES = (Kill, Stop, Pause, Starve, FillDisk, FewFiles, TornTail)
 """Each of them stops its node, starts it again, or is about the one process that it has."""
+_LEAST_GROUPS = 2
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ def contradictions(schedule: Schedule, there: Walkable) -> Iterator[Mistake]:
             if each.begin.state is None and schedule.states:
                 yield wrong(f"{key}.begin.state", "the state in which its crash point is armed", None)
         yield from _circles(key, each, schedule)
+        yield from _never(key, each, schedule)
+        yield from _nothing(key, each.fault)
         yield from _of_all(key, each)
         yield from _both(key, each, schedule)
     yield from _points(schedule, there)
@@ -91,6 +95,31 @@ def _circles(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mis
         seen.add(of)
         other = schedule.named(of)
         of = other.begin.of if other else None
+
+
+def _never(key: str, happening: Happening, schedule: Schedule) -> Iterator[Mistake]:
+    """The walk stays in a state until what begins there is over, so that it never begins after what comes later."""
+    begin, other = happening.begin, schedule.named(happening.begin.of) if happening.begin.of is not None else None
+    if begin.of is None and begin.when != Begin.when:
+        yield wrong(f"{key}.begin.when", "none without of, the happening that it is about", begin.when)
+    if other is None or begin.at is not None or begin.state not in schedule.states:
+        return
+    stays = f"the walk stays in {begin.state} until this one has begun"
+    later = schedule.states[schedule.states.index(begin.state) + 1 :]
+    if other.begin.state in later:
+        yield wrong(f"{key}.begin.of", f"a happening that begins before {other.begin.state}, as {stays}", begin.of)
+    elif begin.when == "healed" and other.release.across and other.begin.state == begin.state:
+        text = f"begun or witnessed, as happening {other.id} stays in force across {begin.state}, and {stays}"
+        yield wrong(f"{key}.begin.when", text, begin.when)
+
+
+def _nothing(key: str, fault: Fault | Act) -> Iterator[Mistake]:
+    """What disturbs no link whatever the cluster is."""
+    if isinstance(fault, Slow) and not fault.latency_ms and not fault.jitter_ms:
+        yield wrong(f"{key}.fault.latency_ms", "more than 0, or a jitter_ms of more than 0", fault.latency_ms)
+    if isinstance(fault, Partition) and len(set(map(str, fault.groups))) < _LEAST_GROUPS:
+        got = [str(each) for each in fault.groups]
+        yield wrong(f"{key}.fault.groups", "two groups at least, as links between groups are cut", got)
 
 
 def _of_all(key: str, happening: Happening) -> Iterator[Mistake]:

@@ -1,11 +1,11 @@
 """The first line of a night: what it was drawn from, and the digest by which a damaged file is found."""
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_kmigrate.faults.schedules.lines import json_of
 from pytest_kmigrate.faults.schedules.schedule import Schedule, line_of
 from pytest_kmigrate.faults.schedules.spelling import Mistake, refuse_others, wrong
 
@@ -22,6 +22,7 @@ FINAL_READ, IMAGES = "final-read", "images"
 """What a run can go without: reading back what was acknowledged, and comparing the sides of the metadata."""
 
 KEYS = (NIGHT, "document", "seed", *_DIGESTS, "lines", SHRINKS, SIGNATURE, WITHOUT)
+_DAMAGED = "the file was changed after it was drawn; take a whole copy, or leave line 1 out if it was on purpose"
 _HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
 
@@ -46,16 +47,14 @@ def digest_of(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def header_in(lines: Sequence[str], mistakes: list[Mistake]) -> tuple[Mapping[str, Any], int]:
-    """The first line, if it is one of a night, and where the schedules begin; its mistakes are added."""
-    try:
-        first = json.loads(lines[0]) if lines else None
-    except (ValueError, RecursionError):
-        return {}, 0
+def header_in(lines: Sequence[str]) -> tuple[Mapping[str, Any], int, list[Mistake]]:
+    """The first line, if it is one of a night, where the schedules begin, and the mistakes of that line."""
+    mistakes: list[Mistake] = []
+    first = json_of(lines[0], mistakes) if lines else None
     if not isinstance(first, dict) or NIGHT not in first:
-        return {}, 0
+        return {}, 0, []
     refuse_others("", first, KEYS, mistakes)
-    if first[NIGHT] != FORMAT:
+    if type(first[NIGHT]) is not int or first[NIGHT] != FORMAT:
         mistakes.append(wrong(NIGHT, str(FORMAT), first[NIGHT]))
     given = {key: value for key, value in first.items() if value is not None}
     odd = [key for key in _DIGESTS if key in given and not _HEXADECIMAL.fullmatch(str(given[key]))]
@@ -64,21 +63,21 @@ def header_in(lines: Sequence[str], mistakes: list[Mistake]) -> tuple[Mapping[st
     mistakes += [wrong(key, "a whole number from 0 on", first[key]) for key in odd]
     odd = [key for key in ("document", SHRINKS, SIGNATURE) if not isinstance(first.get(key, ""), str)]
     mistakes += [wrong(key, "a name", first[key]) for key in odd]
-    without = first.get(WITHOUT) or []
+    without = [] if first.get(WITHOUT) is None else first[WITHOUT]
     if not isinstance(without, list) or not set(map(str, without)) <= {FINAL_READ, IMAGES}:
         mistakes.append(wrong(WITHOUT, f"a list of {FINAL_READ}, {IMAGES}", without))
-    return first, 1
+    return first, 1, mistakes
 
 
 def damages(header: Mapping[str, Any], lines: Sequence[str], schedules: Sequence[Schedule]) -> list[Mistake]:
     """What the first line promises and the file does not hold."""
     if header.get("lines", len(schedules)) != len(schedules):
-        return [Mistake("lines", f"expected {header['lines']} schedules to follow; got {len(schedules)}")]
+        return [Mistake("lines", f"expected {header['lines']} schedules to follow; got {len(schedules)}: {_DAMAGED}")]
     others = sorted({each.document for each in schedules} - {header.get("document")})
     if "document" in header and others:
         return [wrong("document", f"the document of every line ({', '.join(others)})", header["document"])]
     found = digest_of([each.strip() for each in lines if each.strip()])
     if header.get("digest") not in (None, found):
         text = f"expected that of the lines that follow ({found[:12]}); got {str(header['digest'])[:12]}"
-        return [Mistake("digest", f"{text}: the file was changed after it was drawn")]
+        return [Mistake("digest", f"{text}: {_DAMAGED}")]
     return []

@@ -1,14 +1,15 @@
 """Reads schedules from lines of JSON: every mistake of a line at once, each with its key and what was expected."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
 from pytest_kmigrate.faults.schedules.aims import misplaced
 from pytest_kmigrate.faults.schedules.contradictions import Walkable, contradictions
-from pytest_kmigrate.faults.schedules.header import damages, header_in
+from pytest_kmigrate.faults.schedules.header import NIGHT, damages, header_in
+from pytest_kmigrate.faults.schedules.lines import THE_LINE, json_of, lines_in, object_in, spread_over
 from pytest_kmigrate.faults.schedules.schedule import SCHEMA, Begin, Happening, Moment, Release, Schedule
 from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, fault_of, refuse_others, wrong
 from pytest_kmigrate.model.errors import WrongUseError
@@ -18,8 +19,12 @@ from pytest_kmigrate.topology.loading import find, load, shipped
 MOST_HAPPENINGS = 8
 LONGEST_S = 600
 MOST_OPERATIONS = 100_000
-_MOST_IDS = 99
+LARGEST_ID = 99
+LARGEST_SEED = 10**18 - 1
+MOST_CHANGES_PER_S = 100
 KEYS = ("schema", "document", "topology", "starts_at", "walk", "changes_per_s", "seed", "happenings")
+_SPANNED = re.compile(r"(the line|document|topology|walk|starts_at|happenings)\b")
+"""Keys that rules over several keys rest on: if one of them is wrong, these rules would report the same again."""
 
 
 @dataclass(frozen=True)
@@ -32,70 +37,104 @@ class Night:
 
 def read_night(path: Path, walkable: Callable[[str], Walkable]) -> Night:
     """The schedules of a file; WrongUseError with every mistake of every line, by file, line and key."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "is not text in UTF-8"
-        raise WrongUseError(f"{path}: expected a file of schedules, one a line; {reason}") from error
-    found: list[Mistake] = []
-    header, first = header_in(lines, found)
-    mistakes = [f"{path}: line 1: {each}" for each in found]
-    schedules = []
+    lines = lines_in(path)
+    header, first, found = header_in(lines)
+    mistakes = [(1, each) for each in found]
+    schedules: dict[int, Schedule] = {}
     for number, line in enumerate(lines[first:], first + 1):
         found = []
         schedule = schedule_of(line, walkable, found) if line.strip() else None
-        mistakes += [f"{path}: line {number}: {each}" for each in found]
-        schedules += [schedule] if schedule else []
+        mistakes += [(number, each) for each in found]
+        schedules |= {number: schedule} if schedule else {}
     if not mistakes:
-        mistakes += [f"{path}: line 1: {each}" for each in damages(header, lines[first:], schedules)]
-    if not mistakes and not schedules:
-        mistakes.append(f"{path}: expected at least one schedule; got none")
+        mistakes += [(1, each) for each in damages(header, lines[first:], tuple(schedules.values()))]
+    if not mistakes:
+        mistakes += _repeated(schedules)
     if mistakes:
-        raise WrongUseError("\n".join(mistakes))
-    return Night(tuple(schedules), header)
+        raise WrongUseError("\n".join(f"{path}: line {number}: {each}" for number, each in _joined(lines, mistakes)))
+    if not schedules:
+        raise WrongUseError(
+            f"{path}: expected at least one schedule; got none: write one, or draw a night by kmigrate chaos draw"
+        )
+    return Night(tuple(schedules.values()), header)
+
+
+def _repeated(schedules: Mapping[int, Schedule]) -> Iterator[tuple[int, Mistake]]:
+    """Lines that come twice: both are one test, which runs once and has one place in the night."""
+    first: dict[str, int] = {}
+    for number, each in schedules.items():
+        before = first.setdefault(each.digest, number)
+        if before != number:
+            text = f"expected another schedule than line {before}; got the same: take it out, or change its seed"
+            yield number, Mistake(THE_LINE, text)
+
+
+def _joined(lines: Sequence[str], mistakes: list[tuple[int, Mistake]]) -> list[tuple[int, Mistake]]:
+    """The mistakes, as one where JSON goes over several lines, as editors and guides show it."""
+    begin = next((number for number, each in mistakes if each.key == THE_LINE), 0)
+    over = spread_over(lines[begin - 1 :]) if begin else 0
+    if over < 2:
+        return mistakes
+    text = f"expected a schedule as one line of JSON; got JSON over {over} lines: join them, as jq -c does"
+    return [*((number, each) for number, each in mistakes if number < begin), (begin, Mistake(THE_LINE, text))]
 
 
 def schedule_of(line: str, walkable: Callable[[str], Walkable], mistakes: list[Mistake]) -> Schedule | None:
     """The schedule of a line; None, and every mistake is added, if it is none."""
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        mistakes.append(Mistake("the line", f"expected JSON; got something else: {error}"))
+    found: list[Mistake] = []
+    schedule = _schedule(line, walkable, found)
+    mistakes += found
+    return None if found else schedule
+
+
+def _schedule(line: str, walkable: Callable[[str], Walkable], mistakes: list[Mistake]) -> Schedule | None:
+    data = json_of(line, mistakes)
+    data = None if mistakes and data is None else object_in(data, mistakes)
+    if data is None:
         return None
-    if not isinstance(data, dict):
-        mistakes.append(wrong("the line", "an object", data))
+    if NIGHT in data:
+        mistakes.append(
+            Mistake(THE_LINE, "expected a schedule; got the first line of a night, which begins a file of its own")
+        )
         return None
-    before = len(mistakes)
     refuse_others("", data, KEYS, mistakes)
-    if data.get("schema") != SCHEMA:
+    if type(data.get("schema")) is not int or data["schema"] != SCHEMA:
         mistakes.append(wrong("schema", f"{SCHEMA}", data.get("schema")))
     there = _document(data.get("document"), walkable, mistakes)
     topology = _topology(data.get("topology"), mistakes)
     nodes = frozenset(node.name for node in topology.nodes) if topology else frozenset()
     walk, starts_at = _walk(data, there, mistakes) if there.is_known else ((), None)
-    most = 0 if there.acts else 100  # acts change what they change
     schedule = Schedule(
         document=there.document,
         topology=str(data.get("topology")),
         happenings=tuple(_happenings(data.get("happenings"), nodes, there, mistakes)),
         walk=walk,
         starts_at=starts_at,
-        changes_per_s=_number("changes_per_s", data.get("changes_per_s", 0 if there.acts else 2), most, mistakes),
-        seed=_whole("seed", data.get("seed", 1), 10**18 - 1, mistakes),
+        changes_per_s=_changes(data, there, mistakes),
+        seed=_whole("seed", data.get("seed", 1), LARGEST_SEED, mistakes),
     )
-    if len(mistakes) == before and topology is not None:
-        mistakes += contradictions(schedule, there)
-    if len(mistakes) == before and topology is not None:
-        mistakes += misplaced(schedule, topology, there)
-    return schedule if len(mistakes) == before else None
+    if topology is not None and not any(_SPANNED.match(each.key) for each in mistakes):
+        mistakes += [*contradictions(schedule, there), *misplaced(schedule, topology, there)]
+    return schedule
+
+
+def _changes(data: Mapping[str, Any], there: Walkable, mistakes: list[Mistake]) -> float:
+    if not there.acts:
+        return _number("changes_per_s", data.get("changes_per_s", 2), MOST_CHANGES_PER_S, mistakes)
+    if given := data.get("changes_per_s", 0):
+        mistakes.append(wrong("changes_per_s", "0, as acts change what they change", given))
+    return 0
 
 
 def _document(given: object, walkable: Callable[[str], Walkable], mistakes: list[Mistake]) -> Walkable:
-    try:
-        return walkable(str(given))
-    except WrongUseError as error:
-        mistakes.append(Mistake("document", str(error)))
+    if not isinstance(given, str):
+        mistakes.append(wrong("document", "the name of a document, such as kip-866", given))
         return Walkable(str(given), is_known=False)
+    try:
+        return walkable(given)
+    except WrongUseError as error:
+        mistakes.append(Mistake("document", str(error).removeprefix("profile: ")))
+        return Walkable(given, is_known=False)
 
 
 def _topology(given: object, mistakes: list[Mistake]) -> Topology | None:
@@ -112,14 +151,15 @@ def _topology(given: object, mistakes: list[Mistake]) -> Topology | None:
 
 def _walk(data: Mapping[str, Any], there: Walkable, mistakes: list[Mistake]) -> tuple[tuple[str, ...], str | None]:
     walk, starts_at = data.get("walk", []), data.get("starts_at")
+    before = len(mistakes)
     if not isinstance(walk, list) or any(each not in there.walk for each in walk):
-        known = ", ".join(there.walk) or "nothing, as its document has no procedure"
-        mistakes.append(wrong("walk", f"a list of {known}", walk))
-        return (), None
+        known = f"a list of {', '.join(there.walk)}" if there.walk else f"[], as {there.document} walks through nothing"
+        mistakes.append(wrong("walk", known, walk))
     if starts_at is not None and starts_at not in there.starts:
-        known = ", ".join(there.starts) or "nothing"
-        mistakes.append(wrong("starts_at", f"{known}, or null", starts_at, there.starts))
-        return tuple(walk), None
+        known = f"{', '.join(there.starts)}, or null" if there.starts else "null"
+        mistakes.append(wrong("starts_at", known, starts_at, there.starts))
+    if len(mistakes) > before:
+        return (), None
     places = [there.states.index(each) for each in ([starts_at] if starts_at else []) + walk if each in there.states]
     if places != sorted(places) or len(set(walk)) < len(walk):
         mistakes.append(
@@ -139,7 +179,9 @@ def _happenings(given: object, nodes: frozenset[str], there: Walkable, mistakes:
             yield from _act(key, each, there, mistakes)
             continue
         table = _table(key, each, Happening, mistakes)
-        identity = _whole(f"{key}.id", table.get("id"), _MOST_IDS, mistakes)
+        if not isinstance(each, dict):
+            continue
+        identity = _whole(f"{key}.id", table.get("id"), LARGEST_ID, mistakes)
         fault = fault_of(f"{key}.fault", table.get("fault"), nodes, mistakes, there.crash_points)
         begin = _begin(f"{key}.begin", table.get("begin", {}), mistakes)
         release = _release(f"{key}.release", table.get("release", {}), mistakes)
@@ -152,13 +194,15 @@ def _act(key: str, given: object, there: Walkable, mistakes: list[Mistake]) -> I
     if not isinstance(given, dict):
         mistakes.append(wrong(key, "an object of id, act", given))
         return
+    if not there.acts:
+        mistakes.append(wrong(f"{key}.act", f"none, as {there.document} has faults", given["act"]))
+        return
     refuse_others(f"{key}.", given, ("id", "act"), mistakes)
-    identity, act = _whole(f"{key}.id", given.get("id"), _MOST_IDS, mistakes), given.get("act")
+    identity, act = _whole(f"{key}.id", given.get("id"), LARGEST_ID, mistakes), given.get("act")
     if isinstance(act, str) and act in there.acts:
         yield Happening(identity, Act(act))
     else:
-        known = f"one of {', '.join(there.acts)}" if there.acts else f"none, as {there.document} has faults"
-        mistakes.append(wrong(f"{key}.act", known, act, there.acts))
+        mistakes.append(wrong(f"{key}.act", f"one of {', '.join(there.acts)}", act, there.acts))
 
 
 def _begin(key: str, given: object, mistakes: list[Mistake]) -> Begin:
@@ -168,7 +212,7 @@ def _begin(key: str, given: object, mistakes: list[Mistake]) -> Begin:
         mistakes.append(wrong(f"{key}.state", "a state of the walk, or none", state))
     if moment not in get_args(Moment):
         mistakes.append(wrong(f"{key}.when", f"one of {', '.join(get_args(Moment))}", moment, get_args(Moment)))
-    number = None if of is None else _whole(f"{key}.of", of, _MOST_IDS, mistakes)
+    number = None if of is None else _whole(f"{key}.of", of, LARGEST_ID, mistakes)
     after = _whole(f"{key}.after_operations", table.get("after_operations", 0), MOST_OPERATIONS, mistakes)
     at = table.get("at")
     if at is not None and not isinstance(at, str):

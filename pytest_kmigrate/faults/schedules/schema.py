@@ -4,7 +4,15 @@ import enum
 from dataclasses import MISSING, Field
 from typing import Any, get_args
 
-from pytest_kmigrate.faults.schedules.reading import KEYS, LONGEST_S, MOST_HAPPENINGS, MOST_OPERATIONS
+from pytest_kmigrate.faults.schedules.reading import (
+    KEYS,
+    LARGEST_ID,
+    LARGEST_SEED,
+    LONGEST_S,
+    MOST_CHANGES_PER_S,
+    MOST_HAPPENINGS,
+    MOST_OPERATIONS,
+)
 from pytest_kmigrate.faults.schedules.schedule import SCHEMA, Begin, Moment, Release
 from pytest_kmigrate.faults.schedules.spelling import keys_of, kinds, range_of
 from pytest_kmigrate.faults.targets import Target
@@ -16,12 +24,12 @@ _TEXT: dict[str, Any] = {"type": "string"}
 def json_schema() -> dict[str, Any]:
     """The schema of one line of a night."""
     happening = {
-        "id": {"type": "integer", "minimum": 0},
+        "id": {"type": "integer", "minimum": 0, "maximum": LARGEST_ID},
         "fault": {"oneOf": [_fault(name, kind) for name, kind in kinds().items()]},
         "begin": _table(
             state={"type": ["string", "null"]},
             after_operations=_number("integer", MOST_OPERATIONS, Begin.after_operations),
-            of={"type": ["integer", "null"]},
+            of={"type": ["integer", "null"], "minimum": 0, "maximum": LARGEST_ID},
             when={"enum": list(get_args(Moment)), "default": Begin.when},
             at={"type": ["string", "null"]},
         ),
@@ -37,8 +45,8 @@ def json_schema() -> dict[str, Any]:
         "topology": _TEXT,
         "starts_at": {"type": ["string", "null"]},
         "walk": {"type": "array", "items": _TEXT},
-        "changes_per_s": {"type": "number", "minimum": 0, "maximum": 100},
-        "seed": {"type": "integer", "minimum": 0},
+        "changes_per_s": {"type": "number", "minimum": 0, "maximum": MOST_CHANGES_PER_S},
+        "seed": {"type": "integer", "minimum": 0, "maximum": LARGEST_SEED},
         "happenings": {
             "type": "array",
             "minItems": 1,

@@ -4,6 +4,7 @@ import enum
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from decimal import Decimal
 from functools import partial
 from types import ModuleType
 from typing import Any, get_type_hints
@@ -16,7 +17,7 @@ from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.spelling import did_you_mean
 from pytest_kmigrate.model.topology import Role
 
-_PARTITION = re.compile(r"(?P<of>leader-of|owner-of)\((?P<topic>[\w.-]+)-(?P<partition>\d+)\)")
+_PARTITION = re.compile(r"(?P<of>leader-of|owner-of)\((?P<topic>[\w.-]+)-(?P<partition>[0-9]{1,9})\)")
 _PLAIN: dict[str, Callable[[], Target]] = {
     "active-controller": targets.active_controller,
     "quorum-leader": targets.quorum_leader,
@@ -27,6 +28,7 @@ _PLAIN: dict[str, Callable[[], Target]] = {
     **{text: partial(targets.every, role) for text, role in targets.EVERY.items()},
 }
 _LARGEST = 10**9
+_LONGEST_SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,16 @@ class Mistake:
 
 def wrong(key: str, expected: str, got: object, known: Collection[str] = (), *, written: object = None) -> Mistake:
     """The mistake that ``key`` holds ``got``; with the word that is nearest to what was ``written``."""
-    return Mistake(key, f"expected {expected}; got {got!r}{did_you_mean(str(written or got), known)}")
+    return Mistake(key, f"expected {expected}; got {_shown(got)}{did_you_mean(_cut(str(written or got)), known)}")
+
+
+def _shown(got: object) -> str:
+    """A value as an error has it: what is not there, or null, is none, and a long one is cut."""
+    return "none" if got is None else _cut(str(got) if isinstance(got, Decimal) else repr(got))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def refuse_others(
@@ -132,8 +143,7 @@ def fault_of(
     values = {}
     for each, hint in allowed.items():
         if each.name in data:
-            values[each.name] = _value(f"{key}.{each.name}", hint, data[each.name], there, mistakes)
-            _within(f"{key}.{each.name}", each, data[each.name], mistakes)
+            values[each.name] = _of_field(f"{key}.{each.name}", each, hint, data[each.name], there, mistakes)
         elif each.default is MISSING:
             mistakes.append(
                 Mistake(f"{key}.{each.name}", f"expected, as {data['kind']} has no default for it; got none")
@@ -165,6 +175,16 @@ def point_of(key: str, name: object, points: Collection[CrashPoint], mistakes: l
     return found
 
 
+def _of_field(key: str, of: Field[Any], hint: Any, given: object, there: _Named, mistakes: list[Mistake]) -> object:
+    """A value, within what its field may have."""
+    if hint is not int:
+        return _value(key, hint, given, there, mistakes)
+    least, most = range_of(of)
+    if type(given) is not int or not least <= given <= most:
+        mistakes.append(wrong(key, f"a whole number from {least} to {most}", given))
+    return given
+
+
 def _value(key: str, hint: Any, given: object, there: _Named, mistakes: list[Mistake]) -> object:
     if hint is Target:
         return target_of(key, given, there.nodes, mistakes)
@@ -189,18 +209,11 @@ def _of_enum(key: str, hint: type[enum.Enum], given: object, mistakes: list[Mist
 
 
 def _scalar(key: str, hint: type[Any], given: object, mistakes: list[Mistake]) -> object:
-    names = {bool: "true or false", int: f"a whole number from 0 to {_LARGEST}", str: "text"}
+    names = {bool: "true or false", str: "text"}
     assert hint in names, f"a field of a fault is of a type that cannot be spelled: {hint}"
-    if type(given) is not hint or (hint is int and not 0 <= given <= _LARGEST):  # type: ignore[operator]
+    if type(given) is not hint:
         mistakes.append(wrong(key, names[hint], given))
     return given
-
-
-def _within(key: str, of: Field[Any], given: object, mistakes: list[Mistake]) -> None:
-    """A number that is one, and not among those that the field may have."""
-    least, most = range_of(of)
-    if type(given) is int and 0 <= given <= _LARGEST and not least <= given <= most:
-        mistakes.append(wrong(key, f"a whole number from {least} to {most}", given))
 
 
 def range_of(of: Field[Any]) -> tuple[int, int]:

@@ -39,6 +39,20 @@ def _cut(source: str, destination: str, state: str = "HYBRID") -> dict[str, Any]
         (_fault("kill", target="every-combined"), "fault.target: expected nodes that zk1-broker3-controller3 has"),
         (_fault("kill", target="owner-of(orders-0)"), "fault.target: expected a node: only acts have members"),
         (_fault("partition", groups=["every-broker", "every-combined"]), "fault.groups[1]: expected nodes that"),
+        (_fault("partition", groups=["every-broker"]), "fault.groups: expected two groups at least"),
+        (_fault("partition", groups=["broker-1", "broker-1"]), "fault.groups: expected two groups at least"),
+        (
+            _fault("partition", groups=["every-broker", "broker-1"]),
+            "fault.groups[1]: expected nodes that are not in every-broker, which is before it; got 'broker-1'",
+        ),
+        (
+            _fault("isolate", target="broker-1", from_roles=["combined"]),
+            "fault.from_roles: expected roles of nodes that zk1-broker3-controller3 has",
+        ),
+        (
+            _fault("slow", source="every-broker", destination="every-controller", latency_ms=0, jitter_ms=0),
+            "fault.latency_ms: expected more than 0, or a jitter_ms of more than 0; got 0",
+        ),
         (_cut("broker-1", "broker-1"), "fault.destination: expected another node than the source"),
         (_cut("active-controller", "active-controller"), "fault.destination: expected another node than the source"),
         (_cut("every-zookeeper", "every-broker"), "fault.source: expected a node that connects to the destination"),
@@ -75,6 +89,9 @@ def test_what_cannot_be_is_refused_before_anything_starts(happening: dict[str, A
         _cut("controller-3000", "zookeeper-1", "ALL_KRAFT"),
         _fault("torn-tail", target="broker-1"),
         _fault("hold", "FINALIZED", point="isr-change-asked", role="broker"),
+        _fault("isolate", target="broker-1", from_roles=["combined"], from_clients=True),
+        _fault("partition", groups=["broker-1", "every-broker"]),
+        _fault("slow", source="every-broker", destination="every-controller", latency_ms=0, jitter_ms=5),
         _fault("tamper", path="/migration", data="{}"),
     ],
     ids=str,
@@ -105,12 +122,56 @@ def test_one_node_in_two_faults_of_processes_at_once_is_refused() -> None:
 def test_a_fault_of_nodes_that_are_all_gone_is_refused(ended: str) -> None:
     """It could never be seen to bite, and they are started again only when it is over."""
     gone = _fault(ended, target="every-broker")
-    for links in (_cut("active-controller", "every-broker"), _fault("partition", groups=["every-broker", "broker-1"])):
+    for links in (_cut("active-controller", "every-broker"), _fault("partition", groups=["broker-1", "every-broker"])):
         during = {**links, "begin": {"state": "HYBRID", "of": 1, "when": "witnessed"}}
         (found,) = _mistakes(gone, during)
         assert "happenings[1].fault: expected nodes that run, so that it can be seen to bite; got every-broker" in found
         assert _mistakes(gone, {**links, "begin": {"state": "HYBRID", "of": 1, "when": "healed"}}) == []
     assert _mistakes(gone, {**_cut("every-controller", "every-zookeeper"), "begin": {"state": "HYBRID", "of": 1}}) == []
+
+
+def test_what_waits_for_a_later_state_is_refused() -> None:
+    """The walk stays in a state until what begins there is over: it would be left out after a minute, each time."""
+    cut = _cut("active-controller", "every-zookeeper", "ALL_KRAFT")
+    early = {**_fault("kill", target="broker-1"), "begin": {"state": "HYBRID", "of": 2, "when": "begun"}}
+    (found,) = _mistakes(early, cut)
+    assert found == (
+        "happenings[0].begin.of: expected a happening that begins before ALL_KRAFT, as the walk stays in HYBRID until "
+        "this one has begun; got 2"
+    )
+    assert _mistakes({**early, "begin": {"of": 2}}, cut) == []
+    assert _mistakes({**early, "begin": {"state": "FINALIZED", "of": 2}}, cut) == []
+
+
+def test_what_waits_for_the_end_of_what_lasts_across_its_state_is_refused() -> None:
+    """Both would wait for each other."""
+    across = {**_cut("active-controller", "every-zookeeper"), "release": {"across": True}}
+    then = {**_fault("kill", target="broker-1"), "begin": {"state": "HYBRID", "of": 1, "when": "healed"}}
+    (found,) = _mistakes(across, then)
+    assert found.startswith(
+        "happenings[1].begin.when: expected begun or witnessed, as happening 1 stays in force across HYBRID"
+    )
+    assert _mistakes(across, {**then, "begin": {"state": "HYBRID", "of": 1, "when": "witnessed"}}) == []
+    assert _mistakes(across, {**then, "begin": {"state": "ALL_KRAFT", "of": 1, "when": "healed"}}) == []
+
+
+def test_a_moment_of_no_happening_is_refused() -> None:
+    """A forgotten ``of`` would have it begin at once."""
+    alone = {**_fault("kill", target="broker-1"), "begin": {"state": "HYBRID", "when": "healed"}}
+    assert _mistakes(alone) == [
+        "happenings[0].begin.when: expected none without of, the happening that it is about; got 'healed'"
+    ]
+
+
+def test_mistakes_of_single_keys_and_of_several_are_reported_together() -> None:
+    """What a seed holds says nothing about what a fault is aimed at."""
+    found = _mistakes(_fault("kill", target="every-combined"), {**_cut("broker-1", "broker-1")}, seed=-1, sede=2)
+    assert [each.partition(":")[0] for each in found] == [
+        "sede",
+        "seed",
+        "happenings[0].fault.target",
+        "happenings[1].fault.destination",
+    ]
 
 
 def test_a_mistake_is_reported_once() -> None:

@@ -124,6 +124,24 @@ _ALL_BROKERS = {"kind": "kill", "target": "every-broker"}
     ("changes", "words"),
     [
         ({"schema": 2}, "schema: expected 1; got 2"),
+        ({"schema": True}, "schema: expected 1; got True"),
+        ({"schema": None}, "schema: expected 1; got none"),
+        ({"document": ["kip-866"]}, "document: expected the name of a document, such as kip-866; got"),
+        ({"document": "kip-125", "walk": ["HYBRID"]}, "walk: expected .., as kip-125 walks through nothing"),
+        ({"changes_per_s": 10**400}, "changes_per_s: expected a number from 0 to 100; got 1000*[.][.][.]$"),
+        ({"seed": 10**400}, "seed: expected a whole number from 0 to 999999999999999999; got 10*[.]"),
+        (
+            {"happenings": [{**_KILL, "fault": {"kind": "starve", "target": "random-broker", "percent": -1}}]},
+            "fault.percent: expected a whole number from 1 to 99; got -1",
+        ),
+        (
+            {"happenings": [{**_KILL, "fault": {"kind": "kill", "target": f"leader-of(orders-{'9' * 5000})"}}]},
+            "fault.target: expected a target",
+        ),
+        (
+            {"happenings": [{**_KILL, "fault": {"kind": "kill", "target": "leader-of(orders-\u0663)"}}]},
+            "fault.target: expected a target",
+        ),
         ({"document": "kip-86"}, "document: expected kip-866"),
         ({"topology": "zk1-broker3-controler3"}, "topology: "),
         ({"topology": None}, "topology: expected the name of a shipped topology"),
@@ -163,7 +181,10 @@ _ALL_BROKERS = {"kind": "kill", "target": "every-broker"}
         ({**_GROUP, "happenings": [_KILL]}, "fault: expected no such key: there are id, act"),
         ({**_GROUP, "happenings": [{"id": 1, "act": "togle"}]}, 'happenings[0].act: .*did you mean "toggle"'),
         ({**_GROUP, "happenings": ["toggle"]}, "happenings[0]: expected an object of id, act"),
-        ({**_GROUP, "happenings": [{"id": 1}], "changes_per_s": 1}, "changes_per_s: expected a number from 0 to 0"),
+        (
+            {**_GROUP, "happenings": [{"id": 1}], "changes_per_s": 1},
+            "changes_per_s: expected 0, as acts change what they change",
+        ),
         (
             {"happenings": [{**_KILL, "fault": _ALL_BROKERS, "release": {"across": True}}]},
             "release.across: expected false, as no step ends without any of every-broker",
@@ -199,6 +220,75 @@ def test_all_mistakes_of_a_line_are_reported_at_once() -> None:
     ]
 
 
+def test_one_mistake_of_a_key_does_not_hide_another() -> None:
+    """Neither in what starts_at holds beside a walk that is none, nor what of one happening is none."""
+    _, mistakes = _read(_data(walk=None, starts_at="X", happenings=[None, {**_KILL, "id": -1}]))
+    assert [each.partition(":")[0] for each in mistakes] == [
+        "walk",
+        "starts_at",
+        "happenings[0]",
+        "happenings[1].id",
+    ]
+    _, mistakes = _read(_data(happenings=[{"id": 1, "act": "toggle", "fault": {"kind": "kil"}}]))
+    assert mistakes == ["happenings[0].act: expected none, as kip-866 has faults; got 'toggle'"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"seed": 1, "seed": 2}', "seed: expected once; got the key twice in one object"),
+        (
+            json.dumps(_data()).replace('"id": 2', '"id": 2, "id": 3'),
+            "id: expected once; got the key twice in one object",
+        ),
+        (json.dumps(_data(topology="\ud800")), "the line: expected text that UTF-8 has; got half a character: \\ud800"),
+        (json.dumps(_data()).replace("0.5", "9" * 5000), "changes_per_s: expected a number from 0 to 100; got 999"),
+        (json.dumps(_data()).replace("0.5", "NaN"), "changes_per_s: expected a number from 0 to 100; got nan"),
+        ("null", "the line: expected an object; got none"),
+    ],
+    ids=lambda each: each[-30:],
+)
+def test_json_that_no_schedule_is_written_in(line: str, expected: str) -> None:
+    """The last of two values would be taken, and a text that no file can hold has no digest."""
+    mistakes: list[Mistake] = []
+    assert schedule_of(line, _one, mistakes) is None
+    assert [each for each in map(str, mistakes) if each.startswith(expected)]
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    """Text may hold what Python takes for an end; an editor may mark the file, and end its lines by two characters."""
+    fault = {"kind": "tamper", "path": "/migration", "data": "a\u2028b\x85c"}
+    schedule, mistakes = _read(_data(happenings=[{**_KILL, "fault": fault}]))
+    assert mistakes == []
+    assert schedule is not None
+    file = tmp_path / "night.jsonl"
+    header = header_of([schedule], document="kip-866", seed=7, space="0" * 64, tables=None, harness="1" * 64)
+    file.write_text(lines_of([schedule], header), encoding="utf-8")
+    assert read_night(file, _one).schedules[0].digest == schedule.digest
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_night(file, _one).header["seed"] == 7
+
+
+def test_a_schedule_over_several_lines_is_one_mistake(tmp_path: Path) -> None:
+    """As the guide shows it, and as editors write it."""
+    file = tmp_path / "night.jsonl"
+    file.write_text(f"{json.dumps(_data())}\n{json.dumps(_data(), indent=1)}\n")
+    with pytest.raises(WrongUseError) as refused:
+        read_night(file, _one)
+    (only,) = str(refused.value).splitlines()
+    assert only.endswith(
+        "line 2: the line: expected a schedule as one line of JSON; got JSON over 42 lines: join them, as jq -c does"
+    )
+
+
+def test_a_line_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    """Both would be one test, which has one run and one place in the night."""
+    file = tmp_path / "night.jsonl"
+    file.write_text(f"{json.dumps(_data())}\n{json.dumps(_data(seed=8))}\n\n{json.dumps(_data())}\n")
+    with pytest.raises(WrongUseError, match="line 4: the line: expected another schedule than line 1; got the same: "):
+        read_night(file, _one)
+
+
 def test_a_night_is_read_with_its_header_or_without(tmp_path: Path) -> None:
     """Its first line may say where it comes from; a night that lost lines is not whole."""
     schedule, _ = _read(_data())
@@ -216,10 +306,10 @@ def test_a_night_is_read_with_its_header_or_without(tmp_path: Path) -> None:
 def test_a_file_that_is_none_is_one_sentence(tmp_path: Path) -> None:
     """Not there, empty, no text, damaged in the second line."""
     file = tmp_path / "night.jsonl"
-    with pytest.raises(WrongUseError, match="expected a file of schedules, one a line; No such file"):
+    with pytest.raises(WrongUseError, match="expected a file of schedules, one a line; got none: No such file"):
         read_night(file, _one)
     file.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(WrongUseError, match="is not text in UTF-8"):
+    with pytest.raises(WrongUseError, match="got no text in UTF-8: save it as such"):
         read_night(file, _one)
     file.write_text("\n")
     with pytest.raises(WrongUseError, match="expected at least one schedule"):
@@ -247,7 +337,10 @@ def test_a_damaged_night_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
         (lines_of(lines, {**header, "harness": "x", "seed": -1}), "(?s)line 1: harness: .*line 1: seed: "),
         (lines_of(lines, {**header, "without": ["reading"]}), "line 1: without: expected a list of final-read, images"),
         (lines_of(lines, {**header, "sede": 1, "night": 2}), "(?s)line 1: sede: expected no such key.*line 1: night: "),
+        (lines_of(lines, {**header, "night": True}), "line 1: night: expected 1; got True"),
         (lines_of(lines, header)[5:], "line 1: the line: expected JSON"),
+        (f"\n{lines_of(lines, header)}", "line 2: the line: expected a schedule; got the first line of a night"),
+        (lines_of(lines, header) * 2, "line 4: the line: expected a schedule; got the first line of a night"),
     ):
         file.write_text(damaged)
         with pytest.raises(WrongUseError, match=expected):
