@@ -139,7 +139,8 @@ def _require_keys(config: pytest.Config) -> None:
 def _shard(text: str) -> tuple[int, int]:
     """Which machine of how many; pytest.UsageError for anything but I/N, with I from 1 to N."""
     first, slash, last = text.partition("/")
-    if slash and all(each.isascii() and each.isdigit() for each in (first, last)) and 1 <= int(first) <= int(last):
+    are_numbers = all(each.isascii() and each.isdigit() and len(each) <= _MOST_DIGITS for each in (first, last))
+    if slash and are_numbers and 1 <= int(first) <= int(last):
         return int(first), int(last)
     raise pytest.UsageError(f"--kmigrate-shard: expected I/N with I from 1 to N, such as 3/8; got {_shortened(text)}")
 

@@ -56,14 +56,32 @@ def look_at(config: pytest.Config, items: list[pytest.Item]) -> None:
     Tests that use no fixture of ours stay as they are. pytest.UsageError for wrong use. Of a worker of pytest-xdist
     pytest would only show that it broke: it runs no test, and the process that started it refuses the same.
     """
-    _deselect_nightly(config, items)
     try:
+        _refuse_unused_schedules(config, items)
+        _deselect_nightly(config, items)
         _look_at_all(options_of(config), items)
     except pytest.UsageError as error:
         if not hasattr(config, "workeroutput"):
             raise
         config.workeroutput[REFUSED] = str(error)
         items.clear()
+
+
+def _refuse_unused_schedules(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """A file that the command line names is there to be carried out, and all of it."""
+    if not config.getoption("--kmigrate-schedules") or not items:
+        return
+    carrying_out = [item for item in items if nearest_mark(item, "schedules") is not None]
+    if not carrying_out:
+        raise pytest.UsageError(
+            "--kmigrate-schedules: expected a test that carries schedules out, got none; name a test_chaos, "
+            "such as --pyargs pytest_kmigrate.suites.kip_866.test_chaos"
+        )
+    if not options_of(config).nightly and any(nearest_mark(item, "nightly") is not None for item in carrying_out):
+        raise pytest.UsageError(
+            "--kmigrate-schedules: expected --kmigrate-nightly beside it, as lines are left out without it; "
+            "got none: add it"
+        )
 
 
 def _deselect_nightly(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -96,7 +96,11 @@ def shipped() -> tuple[str, ...]:
 def find(name_or_path: str | Path) -> Path:
     """The file meant by a path, or by the name of a shipped topology with or without ``.toml``."""
     text = str(name_or_path)
-    if Path(text).is_file():
+    try:
+        is_there = Path(text).is_file()
+    except OSError as error:  # such as a name that is too long, or a folder that may not be entered
+        raise TopologyError(text, [f"expected a topology file, got: {error.strerror}"]) from None
+    if is_there:
         return Path(text)
     if text.removesuffix(".toml") in shipped():
         return SHIPPED / f"{text.removesuffix('.toml')}.toml"

@@ -15,7 +15,8 @@ from pytest_kmigrate.suites import kip_866
 pytestmark = pytest.mark.slow
 
 pytest_plugins = ["pytester"]
-QUIET = ("-p", "no:cacheprovider", "--collect-only", "-q")
+ALL = ("-p", "no:cacheprovider", "--collect-only", "-q")
+QUIET = (*ALL, "--kmigrate-nightly")
 SHIPPED = Path(kip_866.__file__).parent / "schedules.jsonl"
 TEST = 'import pytest\n@pytest.mark.schedules("none.jsonl")\ndef test_schedule(schedule, verify): pass\n'
 
@@ -45,6 +46,24 @@ def test_each_machine_has_its_own_lines(pytester: pytest.Pytester, lines: tuple[
     result.stdout.fnmatch_lines([f"*--kmigrate-shard: expected at most {len(lines)} machines*"])
     result = pytester.runpytest_inprocess(*QUIET, night, "--kmigrate-shard=3/2")
     result.stderr.fnmatch_lines(["*--kmigrate-shard: expected I/N*"])
+    result = pytester.runpytest_inprocess(*QUIET, night, f"--kmigrate-shard=1/{'9' * 5000}")
+    result.stderr.fnmatch_lines(["*--kmigrate-shard: expected I/N*99...'"])
+
+
+def test_a_file_whose_lines_nothing_carries_out_is_refused(
+    pytester: pytest.Pytester, lines: tuple[Schedule, ...]
+) -> None:
+    """Without nights, or without a test for it, pytest would show a number of tests alone."""
+    night = _night(pytester, lines, harness_digest())
+    pytester.makepyfile(f"import pytest\npytestmark = pytest.mark.nightly\n{TEST}")
+    result = pytester.runpytest_inprocess(*ALL, night)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--kmigrate-schedules: expected --kmigrate-nightly beside it*got none: add it"])
+    assert pytester.runpytest_inprocess(*QUIET, night).ret == 0
+    pytester.makepyfile("def test_other(verify): pass\n")
+    result = pytester.runpytest_inprocess(*QUIET, night)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--kmigrate-schedules: expected a test that carries schedules out, got none*"])
 
 
 def test_a_night_of_another_harness_runs_with_a_warning(pytester: pytest.Pytester, lines: tuple[Schedule, ...]) -> None:

@@ -38,6 +38,8 @@ def test_a_missing_file_names_what_was_probably_meant(tmp_path: Path) -> None:
         topology_file.find(tmp_path / "mine")
     with pytest.raises(TopologyError, match=r"expected a topology file, got a folder$"):
         topology_file.load(tmp_path)
+    with pytest.raises(TopologyError, match=r"expected a topology file, got: File name too long$"):
+        topology_file.find("a" * 5000)
 
 
 def test_a_topology_is_found_by_name_and_by_path(tmp_path: Path) -> None:
