@@ -29,7 +29,7 @@ class Acted:
 
 def acted(space: Space, *, seed: int, seconds: float) -> Acted:
     """The lines that this time is enough for. An act begins when the one before is over: only their order is chosen."""
-    cost = min(cost_s(way, OF_A_LINE) for way in space.ways)
+    cost = shortest_s(space)
     lines = int(seconds / cost)
     left = {act: list(space.acts) for act in space.acts}
     made: list[Schedule] = []
@@ -42,6 +42,11 @@ def acted(space: Space, *, seed: int, seconds: float) -> Acted:
         paired += is_pairing
     visited = len(space.acts) ** 2 - sum(map(len, left.values()))
     return Acted(tuple(made), paired, visited, len(made) * cost)
+
+
+def shortest_s(space: Space) -> float:
+    """What the shortest line of a night takes, as far as is known."""
+    return min(cost_s(way, OF_A_LINE if space.acts else 1) for way in space.ways)
 
 
 def _line(left: Mapping[str, list[str]], random: Random) -> Iterator[str]:

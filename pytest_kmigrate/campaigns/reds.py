@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.faults.schedules.header import FINAL_READ, FORMAT, IMAGES, NIGHT, SHRINKS, SIGNATURE, WITHOUT
 from pytest_kmigrate.faults.schedules.reading import schedule_of
-from pytest_kmigrate.faults.schedules.schedule import Schedule, data_of, lines_of
+from pytest_kmigrate.faults.schedules.schedule import Schedule, data_of, line_of, lines_of
 from pytest_kmigrate.faults.schedules.spelling import Mistake
 from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.rejudge import judge_again
@@ -31,6 +31,10 @@ _LEVELS = 3
 """So deep below a folder of a night its runs lie: shard, and run."""
 
 
+class NotRedError(WrongUseError):
+    """A run that carried out no schedule, or violates nothing."""
+
+
 @dataclass(frozen=True)
 class Red:
     """A run of a schedule that violates something, and what that is called."""
@@ -47,10 +51,13 @@ class Red:
 
 
 def red_of(run: Path) -> Red:
-    """What a run folder shows; WrongUseError for a run that carried out no schedule, or is not red."""
+    """What a run folder shows; NotRedError for a run that carried out no schedule, or is not red.
+
+    WrongUseError for one that cannot be judged: it is damaged, or its schedule is none of this version.
+    """
     header = read_header(RunFolder(run))
     if header.schedule is None:
-        raise WrongUseError(f"{run}: expected a run that carried out a schedule; got one of {header.test_id}")
+        raise NotRedError(f"{run}: expected a run that carried out a schedule; got one of {header.test_id}")
     mistakes: list[Mistake] = []
     schedule = schedule_of(json.dumps(header.schedule), walkable, mistakes)
     if schedule is None:
@@ -58,7 +65,7 @@ def red_of(run: Path) -> Red:
     verdicts = judge_again(run, has_reports=False).verdicts
     names, new = names_of(verdicts)
     if not names:
-        raise WrongUseError(f"{run}: expected a run that violates something; got none of that")
+        raise NotRedError(f"{run}: expected a run that violates something; got one that violates nothing")
     return Red(run, header, schedule, names, new, {each: dispensable(each, verdicts) for each in names})
 
 
@@ -93,13 +100,25 @@ def _names_an_image(violation: Violation) -> bool:
     return any(each.startswith("image ") for each in violation.evidence)
 
 
-def new_reds(folder: Path) -> Iterator[Red]:
-    """One red for each new name below a folder of runs, the one with the fewest happenings."""
+def has_runs(folder: Path) -> bool:
+    """Whether a folder is a run, or has one below it where ``new_reds`` looks."""
+    return (folder / "run.json").is_file() or any(_runs_below(folder, _LEVELS))
+
+
+def new_reds(folder: Path, left_out: list[str] | None = None) -> Iterator[Red]:
+    """One red for each new name below a folder of runs, the one with the fewest happenings.
+
+    ``left_out``: gets a sentence for each run that cannot be judged.
+    """
     found: dict[str, Red] = {}
     for path in sorted(_runs_below(folder, _LEVELS)):
         try:
             red = red_of(path)
-        except KmigrateError:
+        except NotRedError:
+            continue
+        except KmigrateError as error:
+            if left_out is not None:
+                left_out.append(f"left out, as it cannot be judged: {error}")
             continue
         if _shrinks_another(red.header):
             continue
@@ -107,6 +126,13 @@ def new_reds(folder: Path) -> Iterator[Red]:
         if red.new and (best is None or len(red.schedule.happenings) < len(best.schedule.happenings)):
             found[red.new[0]] = red
     yield from found.values()
+
+
+def can_be(schedule: Schedule) -> bool:
+    """Whether a schedule is one of this version, that a run can carry out."""
+    mistakes: list[Mistake] = []
+    schedule_of(line_of(schedule), walkable, mistakes)
+    return not mistakes
 
 
 def shows(red: Red, name: str, work: Path, say: Callable[[str], None]) -> Callable[[Schedule], bool]:
@@ -143,8 +169,13 @@ def _names_of_one(header: RunHeader, schedule: Schedule, folder: Path, of: dict[
     file, log = folder / "schedule.jsonl", folder / _LOG
     file.write_text(lines_of([schedule], {NIGHT: FORMAT, "document": schedule.document, **of}), encoding="utf-8")
     command = replay_command(_of_schedule(header, schedule), folder, Path.cwd(), schedules=file)
-    with log.open("w", encoding="utf-8") as output:
-        subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False, timeout=_LONGEST_S)
+    try:
+        with log.open("w", encoding="utf-8") as output:
+            subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False, timeout=_LONGEST_S)
+    except subprocess.TimeoutExpired as error:
+        raise EnvironmentLackError(
+            f"{log}: expected a run of {schedule.name} within {_LONGEST_S} s; it was ended: try again with less load"
+        ) from error
     made = _finished(folder, schedule)
     if made is None:
         raise EnvironmentLackError(f"{log}: expected pytest to record a run of {schedule.name}; it finished none")

@@ -75,10 +75,13 @@ def shrink(
     *,
     most_runs: int = MOST_RUNS,
     shorter: Callable[[Schedule], Sequence[Schedule]] = lambda _: (),
+    can_be: Callable[[Schedule], bool] = lambda _: True,
 ) -> Shrunk:
     """The smallest schedule found that shows the red.
 
     ``shorter`` returns what a schedule could be besides with fewer happenings, smallest first: on fewer nodes, say.
+    ``can_be``: whether a schedule contradicts nothing. One whose happening waited for what is left out may, and is no
+    candidate: pytest would refuse it.
     """
     runs = _Runs(shows, most_runs)
     replays = min(REPLAYS, most_runs)
@@ -89,12 +92,12 @@ def shrink(
     left, dropped = schedule, []
     for each in reversed(schedule.happenings):
         smaller = left.without(each.id)
-        if smaller.happenings and runs.red(smaller, tries):
+        if smaller.happenings and can_be(smaller) and runs.red(smaller, tries):
             left = smaller
             dropped.append(each.id)
     for candidate in (*_walks(left), *shorter(left)):
         smaller = _with_happenings(candidate, left)
-        if smaller.digest != left.digest and runs.red(smaller, tries):
+        if smaller.digest != left.digest and can_be(smaller) and runs.red(smaller, tries):
             left = smaller
     return Shrunk(left, shown, replays, runs.made, tuple(sorted(dropped)), is_whole=not runs.are_over)
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Draw nights of schedules, and shrink what came out red.", no_args_is_help=True)
 
 _LARGEST_SEED = 10**18 - 1
+_MOST_HOURS = 10_000
+"""Of runs one by one; half a million lines, which take half an hour to draw."""
 
 
 @app.command()
@@ -21,16 +23,19 @@ def draw(
     out: Annotated[Path, typer.Option("--out", help="The file of the night.", metavar="FILE")],
     *,
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
-    hours: Annotated[float, typer.Option(help="How long the night is.", min=0.01, max=1000)] = 10.0,
-    cores: Annotated[int, typer.Option(help="How many runs go side by side.", min=1, max=1000)] = 2,
+    hours: Annotated[float, typer.Option(help="How long the night is.", min=0.01, max=1000, metavar="HOURS")] = 10.0,
+    cores: Annotated[int, typer.Option(help="How many runs go side by side.", min=1, max=1000, metavar="N")] = 2,
     tables: Annotated[
         Path | None, typer.Option(help="The tables of a report on earlier nights: they steer this one.", metavar="DIR")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Another seed draws another night.", min=0, max=_LARGEST_SEED)] = 1,
+    seed: Annotated[
+        int, typer.Option(help="Another seed draws another night.", min=0, max=_LARGEST_SEED, metavar="N")
+    ] = 1,
     provider: Annotated[str, typer.Option(help="What starts the clusters.", metavar="PROVIDER")] = "process",
+    force: Annotated[bool, typer.Option("--force", help="Replace a night that is there.")] = False,
 ) -> None:
     """Draw the schedules of a night: every cell once, pairs of effects, then what narrows most a second."""
-    from pytest_kmigrate.campaigns.acts import acted
+    from pytest_kmigrate.campaigns.acts import acted, shortest_s
     from pytest_kmigrate.campaigns.drawing import drawn
     from pytest_kmigrate.campaigns.knowledge import known_from
     from pytest_kmigrate.campaigns.reaching import new_to, reached_from
@@ -46,6 +51,15 @@ def draw(
     if provider in OF_ONE_FILE:
         raise WrongUseError(f"--provider: expected one that starts clusters ({', '.join(STARTING)}); got {provider!r}")
     _require_place(out)
+    if out.is_file() and not force:
+        raise WrongUseError(
+            f"--out {out}: expected no file there, got one: give --force to replace it, or another name"
+        )
+    if hours * cores > _MOST_HOURS:
+        raise WrongUseError(
+            f"--hours, --cores: expected {_MOST_HOURS} hours of runs at most, one by one; got {hours * cores:g}: "
+            "draw several nights, each with its own --seed"
+        )
     there = walkable(profile)
     space = space_of(there, provider_named(provider, lambda _: None).capabilities)
     known, digest = known_from(tables, profile) if tables is not None else (NOTHING_KNOWN, None)
@@ -56,11 +70,12 @@ def draw(
         new = new_to(reached_from(tables, profile) if tables is not None else [])
         night = drawn(space, there, seed=seed, hours=hours, side_by_side=cores, known=known, new_to=new)
     if not night.schedules:
-        raise WrongUseError(f"--hours: expected time for one schedule at least; got {hours:g}")
+        least = shortest_s(space) / 3600 / cores
+        raise WrongUseError(f"--hours: expected time for one schedule, which takes {least:.3f}; got {hours:g}")
     header = header_of(
         night.schedules, document=profile, seed=seed, space=space.digest, tables=digest, harness=harness_digest()
     )
-    out.write_text(lines_of(night.schedules, header), encoding="utf-8")
+    _write(out, lines_of(night.schedules, header))
     _report(out, space, night, cores)
 
 
@@ -71,11 +86,11 @@ def shrink(
         typer.Argument(help="A run folder that is red, or a folder of them: each new red in it.", metavar="RUN|RUNS"),
     ],
     *,
-    runs: Annotated[int, typer.Option(help="How many runs one red may take.", min=1, max=1000)] = 20,
+    runs: Annotated[int, typer.Option(help="How many runs one red may take.", min=1, max=1000, metavar="N")] = 20,
     signature: Annotated[
         str | None, typer.Option(help="Of several things that a run violates the one to look for.", metavar="NAME")
     ] = None,
-    hours: Annotated[float, typer.Option(help="No red is begun after so long.", min=0, max=1000)] = 24,
+    hours: Annotated[float, typer.Option(help="No red is begun after so long.", min=0, max=1000, metavar="HOURS")] = 24,
     out: Annotated[Path | None, typer.Option(help="The file of what is left.", metavar="FILE")] = None,
     work: Annotated[Path | None, typer.Option(help="Where its runs go (default: beside RUN).", metavar="DIR")] = None,
 ) -> None:
@@ -85,22 +100,27 @@ def shrink(
     """
     import time
 
-    from pytest_kmigrate.campaigns.reds import new_reds, red_of
+    from pytest_kmigrate.campaigns.reds import has_runs, new_reds, red_of
     from pytest_kmigrate.checkers.evidence.wording import counted
-    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.cli.console import notify, say
     from pytest_kmigrate.model.errors import WrongUseError
 
     if out is not None:
         _require_place(out)
     if work is not None and work.exists() and not work.is_dir():
         raise WrongUseError(f"--work {work}: expected a folder, or none yet; got a file")
-    if not run.is_dir():
-        raise WrongUseError(f"{run}: expected a run folder, or a folder of runs; got none")
+    if not run.is_dir() or not has_runs(run):
+        got = "no run in it" if run.is_dir() else "none"
+        raise WrongUseError(f"{run}: expected a run folder, or a folder of runs; got {got}")
     until = time.monotonic() + hours * 3600
     is_one = (run / "run.json").is_file()
-    found = [red_of(run)] if is_one else list(new_reds(run))
+    left_out: list[str] = []
+    found = [red_of(run)] if is_one else list(new_reds(run, left_out))
+    for sentence in left_out:
+        notify(sentence)
     if not found:
-        say(f"{run}: no run of a schedule violates anything new")
+        judged = f", and {counted(len(left_out), 'run')} could not be judged" if left_out else ""
+        say(f"{run}: no run of a schedule violates anything new{judged}")
     lines = []
     for red in found:
         if time.monotonic() >= until:
@@ -109,22 +129,46 @@ def shrink(
         beside = red.run.parent if is_one else run
         lines.append(_shrunk(red, signature, runs, work or beside / f"{red.run.name}-shrunk"))
     if out is not None and lines:
-        out.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
+        _write(out, "".join(f"{each}\n" for each in lines))
         say(f"{out}: {counted(len(lines), 'schedule')}")
 
 
 def _require_place(out: Path) -> None:
     """Refuse a file that could not be written, before hours are spent on what it should hold."""
     from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.recording.writing import require_writable
 
-    if out.is_dir() or not out.parent.is_dir():
-        got = "a folder" if out.is_dir() else f"no folder {out.parent}"
-        raise WrongUseError(f"--out {out}: expected a file in a folder that is there; got {got}")
+    try:
+        if out.is_dir() or not out.parent.is_dir():
+            got = "a folder" if out.is_dir() else f"no folder {out.parent}"
+            raise WrongUseError(f"--out {out}: expected a file in a folder that is there; got {got}")
+        if _is_replaced(out):
+            require_writable(out)
+    except OSError as error:
+        raise WrongUseError(f"--out {out}: it cannot be written: {error.strerror}; name another file") from error
+
+
+def _write(out: Path, text: str) -> None:
+    """Write the whole file or nothing; into what is no file, such as /dev/stdout, as it comes."""
+    from pytest_kmigrate.model.errors import EnvironmentLackError
+    from pytest_kmigrate.recording.writing import replace_text
+
+    if _is_replaced(out):
+        replace_text(out.resolve(), text)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentLackError(f"--out {out}: it cannot be written: {error.strerror}; name another file") from error
+
+
+def _is_replaced(out: Path) -> bool:
+    return out.is_file() or not out.exists()
 
 
 def _shrunk(red: "Red", signature: str | None, runs: int, work: Path) -> str:
     """The line that is left of a red."""
-    from pytest_kmigrate.campaigns.reds import shows
+    from pytest_kmigrate.campaigns.reds import can_be, shows
     from pytest_kmigrate.campaigns.shrinking import shrink as shrunk
     from pytest_kmigrate.campaigns.smaller import fewer_nodes
     from pytest_kmigrate.checkers.evidence.wording import counted
@@ -138,7 +182,7 @@ def _shrunk(red: "Red", signature: str | None, runs: int, work: Path) -> str:
             f"--signature: expected one of {', '.join(red.names)}, which {red.run} violates; got {name}"
         )
     say(f"{red.run.name}: {counted(len(red.schedule.happenings), 'happening')}, looking for {name}")
-    found = shrunk(red.schedule, shows(red, name, work, notify), most_runs=runs, shorter=fewer_nodes)
+    found = shrunk(red.schedule, shows(red, name, work, notify), most_runs=runs, shorter=fewer_nodes, can_be=can_be)
     low, high = found.interval
     say(f"replays: {found.shown} of {found.replays} show it (p from {low:.2f} to {high:.2f})")
     if found.is_found:

@@ -15,7 +15,7 @@ def json_lines(contents: Iterable[Mapping[str, object]]) -> str:
 
 def replace_text(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old text or the new one; EnvironmentLackError when it cannot be."""
-    partial = path.with_name(f".{path.name}.partial")
+    partial = _partial(path)
     try:
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
@@ -23,3 +23,14 @@ def replace_text(path: Path, text: str) -> None:
         raise EnvironmentLackError(
             f"{path}: it cannot be written: {error.strerror}; make room, and try again"
         ) from error
+
+
+def require_writable(path: Path) -> None:
+    """OSError if ``replace_text`` could not write this file; what it holds stays."""
+    partial = _partial(path.resolve())
+    partial.touch()
+    partial.unlink()
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(f".{path.name}.partial")

@@ -1,5 +1,6 @@
 """Facts about the nights of each document that declares a space: what is drawn is read back, and visits everything."""
 
+import re
 from collections import Counter
 from functools import cache
 from itertools import pairwise
@@ -16,7 +17,7 @@ from pytest_kmigrate.faults.schedules.reading import read_night, schedule_of
 from pytest_kmigrate.faults.schedules.schedule import data_of, line_of
 from pytest_kmigrate.faults.schedules.space_file import space_of
 from pytest_kmigrate.faults.schedules.spelling import Mistake
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.running.carrying_out import walkable
 from tests.unit.campaigns.cells import cells_of
 
@@ -91,3 +92,66 @@ def test_a_file_is_no_folder_for_the_runs_of_a_shrink(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["chaos", "shrink", str(tmp_path), "--work", str(tmp_path / "work")])
     assert isinstance(result.exception, WrongUseError)
     assert "work: expected a folder, or none yet; got a file" in str(result.exception)
+
+
+def _refused(*words: str) -> str:
+    result = CliRunner().invoke(app, ["chaos", *words])
+    assert isinstance(result.exception, KmigrateError), result.output
+    return str(result.exception)
+
+
+@pytest.mark.slow
+def test_a_night_that_is_there_is_kept(tmp_path: Path) -> None:
+    """Machines may be carrying it out; it is replaced as a whole, and nothing else is left."""
+    file = tmp_path / "night.jsonl"
+    file.write_text("mine")
+    drawn = ("draw", "--profile", "kip-125", "--hours", "0.2", "--out", str(file))
+    assert _refused(*drawn) == (
+        f"--out {file}: expected no file there, got one: give --force to replace it, or another name"
+    )
+    assert file.read_text() == "mine"
+    assert CliRunner().invoke(app, ["chaos", *drawn, "--force"]).exit_code == 0
+    assert read_night(file, cache(walkable)).schedules
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("command", [["draw"], ["shrink", "."]], ids=["draw", "shrink"])
+def test_a_file_that_no_disk_takes_is_named_before_hours_are_spent(command: list[str], tmp_path: Path) -> None:
+    """With the option that it came by."""
+    out = tmp_path / ("a" * 300)
+    assert _refused(*command, "--out", str(out)) == (
+        f"--out {out}: it cannot be written: File name too long; name another file"
+    )
+
+
+def test_a_disk_that_is_full_is_named_with_the_file() -> None:
+    """What is no file of a disk is written as it comes."""
+    assert _refused("draw", "--profile", "kip-125", "--hours", "0.2", "--out", "/dev/full") == (
+        "--out /dev/full: it cannot be written: No space left on device; name another file"
+    )
+    result = CliRunner().invoke(app, ["chaos", "draw", "--profile", "kip-125", "--hours", "0.2", "--out", "/dev/null"])
+    assert result.exit_code == 0
+
+
+def test_a_night_too_short_or_too_long_is_refused_with_what_can_be(tmp_path: Path) -> None:
+    """Half a million lines take half an hour to draw, and nobody has so many hours."""
+    to = ("--profile", "kip-125", "--out", str(tmp_path / "night.jsonl"))
+    short = _refused("draw", "--hours", "0.01", "--cores", "1", *to)
+    assert re.fullmatch(r"--hours: expected time for one schedule, which takes 0\.\d+; got 0\.01", short)
+    assert "expected 10000 hours of runs at most, one by one; got 1e+06: draw several nights" in (
+        _refused("draw", "--hours", "1000", "--cores", "1000", *to)
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_runs_is_no_night_without_reds(tmp_path: Path) -> None:
+    """Nor is one whose runs cannot be judged."""
+    assert _refused("shrink", str(tmp_path)) == (
+        f"{tmp_path}: expected a run folder, or a folder of runs; got no run in it"
+    )
+    (tmp_path / "shard" / "run").mkdir(parents=True)
+    (tmp_path / "shard" / "run" / "run.json").touch()
+    result = CliRunner().invoke(app, ["chaos", "shrink", str(tmp_path)])
+    assert result.exit_code == 0
+    assert f"left out, as it cannot be judged: {tmp_path / 'shard' / 'run' / 'run.json'}: line 1: " in result.output
+    assert "no run of a schedule violates anything new, and 1 run could not be judged" in result.output

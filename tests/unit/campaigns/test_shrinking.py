@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from pytest_kmigrate.campaigns.reds import can_be
 from pytest_kmigrate.campaigns.shrinking import MOST_RUNS, Shrunk, shrink
 from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.schedules.schedule import Begin, Happening, Schedule
@@ -85,3 +86,25 @@ def test_what_waited_for_a_dropped_happening_waits_for_its_state_alone() -> None
     assert (left.id, left.begin) == (3, Begin("HYBRID"))
     assert (found.schedule.starts_at, found.schedule.walk) == ("HYBRID", ("HYBRID",))
     assert found.interval == pytest.approx((0.368, 1), abs=0.001)
+
+
+@pytest.mark.slow
+def test_what_contradicts_itself_without_a_happening_is_no_candidate() -> None:
+    """Pytest would refuse it, and the shrink would end: the third would begin with the first, on the same node."""
+    kills = [
+        Happening(1, Kill(node("broker-1")), Begin("HYBRID")),
+        Happening(2, Kill(node("broker-2")), Begin("HYBRID", of=1, when="healed")),
+        Happening(3, Kill(node("broker-1")), Begin("HYBRID", of=2, when="healed")),
+    ]
+    schedule = replace(_schedule(1), topology="zk1-broker3-controller3", happenings=tuple(kills))
+    assert can_be(schedule)
+    asked: list[Schedule] = []
+
+    def shows(smaller: Schedule) -> bool:
+        asked.append(smaller)
+        return {1, 3} <= {each.id for each in smaller.happenings}
+
+    assert [each.id for each in shrink(schedule, shows).schedule.happenings] == [1, 3]
+    asked.clear()
+    assert [each.id for each in shrink(schedule, shows, can_be=can_be).schedule.happenings] == [1, 2, 3]
+    assert all(map(can_be, asked))
