@@ -11,17 +11,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.faults.schedules.space import Cell
-from pytest_kmigrate.reports.written_tables import has_rows, rows_of
+from pytest_kmigrate.reports.written_tables import Held, has_rows, require, rows_of
 
 Place = tuple[str, str, int]
 """A place in Kafka's code: class, sum of its class file, probe."""
 
 EXECUTIONS, HAPPENINGS, SCHEDULES = "executions", "happenings", "schedules"
-_COLUMNS = {
-    EXECUTIONS: ("folder", "class_name", "class_id", "executed"),
-    HAPPENINGS: ("folder", "effect", "state", "aim", "is_begun"),
-    SCHEDULES: ("folder", "document"),
+_COLUMNS: Mapping[str, Mapping[str, Held | None]] = {
+    EXECUTIONS: {
+        "folder": Held.TEXT,
+        "class_name": Held.TEXT,
+        "class_id": Held.TEXT_OR_NONE,
+        "executed": Held.NUMBERS,
+    },
+    HAPPENINGS: {
+        "folder": Held.TEXT,
+        "effect": Held.TEXT,
+        "state": Held.TEXT_OR_NONE,
+        "aim": Held.TEXT_OR_NONE,
+        "is_begun": None,
+    },
+    SCHEDULES: {"folder": Held.TEXT, "document": Held.TEXT_OR_NONE},
 }
+"""By table and column what each row holds; None: anything."""
 _RARE = 2
 """So many runs at most have executed what is rare."""
 _STRONGEST = 8.0
@@ -55,11 +67,13 @@ def new_to(runs: Iterable[Reached]) -> Mapping[Cell, float]:
 def reached_from(tables: Path, document: str) -> list[Reached]:
     """The runs of schedules of a document that recorded what was executed; none where nothing was recorded.
 
-    WrongUseError for a table that is none of ours.
+    WrongUseError for a table that is none of ours, or holds what no analysis writes.
     """
     if not has_rows(tables, EXECUTIONS):
         return []
-    rows = {name: rows_of(tables, name, columns) for name, columns in _COLUMNS.items()}
+    rows = {name: rows_of(tables, name, tuple(columns)) for name, columns in _COLUMNS.items()}
+    for name, columns in _COLUMNS.items():
+        require(tables, name, rows[name], {column: held for column, held in columns.items() if held})
     of_document = {row["folder"] for row in rows[SCHEDULES] if row["document"] == document}
     cells: dict[str, set[Cell]] = {}
     for row in rows[HAPPENINGS]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, TypeVar, overload
 
 from pytest_kmigrate.model.errors import RunFolderError
@@ -46,6 +46,9 @@ def read_header(folder: RunFolder) -> RunHeader:
     for key, kind in {**kinds, "started_at": str, "seed": int, "extra": dict}.items():
         if type(content.get(key, kind())) is not kind:
             raise RunFolderError(f"{folder.header}: {key}: expected {_KINDS[kind]}, got {content[key]!r}; {_DAMAGED}")
+    run_id = content.get("run_id", "")
+    if PurePath(run_id).name != run_id:  # folders and files are named by it
+        raise RunFolderError(f"{folder.header}: run_id: expected the name of a folder, got {run_id!r}; {_DAMAGED}")
     requirements = content.get("requirements", [])
     if not (isinstance(requirements, list) and all(isinstance(each, str) for each in requirements)):
         raise RunFolderError(f"{folder.header}: requirements: expected texts, got {requirements!r}; {_DAMAGED}")

@@ -46,18 +46,21 @@ def replay_command(header: RunHeader, runs: Path, at: Path, *, schedules: Path |
     }
     if header.schedule is not None:
         _require_schedule(header)
-        options["schedules"] = str(schedules or _written(header, runs))
     rules = options.get("byteman")
     if rules is not None and not Path(rules).is_file():
         raise WrongUseError(
             f"{rules}: expected the Byteman rules of the recorded run, got no such file; "
             f"their text is in run.json (extra.byteman): write it there, then try again"
         )
+    test = _test(header, at)
+    if header.schedule is not None:
+        # Nothing is written before all else is known to be right; a shard of the environment has no line of one.
+        options |= {"schedules": str(schedules or _written(header, runs)), "shard": "1/1"}
     reported = [f"{PREFIX}{name}={value}" for name, value in options.items()]
     # A schedule is of a test that runs in nights alone, however it was called.
     flags = {*chosen, *(["nightly"] if header.schedule is not None else [])}
     reported += [f"{PREFIX}{flag}" for flag in _FLAGS if flag in flags]
-    return [sys.executable, "-m", "pytest", *_test(header, at), *reported]
+    return [sys.executable, "-m", "pytest", *test, *reported]
 
 
 def _require_schedule(header: RunHeader) -> None:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pytest_kmigrate.campaigns.drawing import drawn
+from pytest_kmigrate.campaigns.knowledge import known_from
 from pytest_kmigrate.campaigns.reaching import Place, Reached, new_to, reached_from
 from pytest_kmigrate.campaigns.steering import Known
 from pytest_kmigrate.faults.schedules.schedule import Schedule, data_of
@@ -129,3 +130,54 @@ def test_another_table_of_that_name_is_wrong_use(tmp_path: Path) -> None:
     _written(tmp_path, "executions", [{"folder": "r1"}])
     with pytest.raises(WrongUseError, match=r"executions and its columns folder, class_name, .* run it again"):
         reached_from(tmp_path, "kip-866")
+
+
+@pytest.mark.parametrize("executed", [None, ["x"], [-1]])
+def test_what_no_analysis_writes_is_wrong_use(tmp_path: Path, executed: object) -> None:
+    """By table and column, and no stack trace."""
+    _written(tmp_path, "executions", [{"folder": "r1", "class_name": "A", "class_id": "1f", "executed": executed}])
+    _written(tmp_path, "happenings", [{"folder": "r1", "effect": "kill", "state": "", "aim": "a", "is_begun": True}])
+    _written(tmp_path, "schedules", [{"folder": "r1", "document": "kip-866"}])
+    with pytest.raises(WrongUseError, match="executions: executed: expected a list of whole numbers, got "):
+        reached_from(tmp_path, "kip-866")
+
+
+ROW: dict[str, Any] = {
+    "profile": "kip-866",
+    "effect": "kill",
+    "state": "HYBRID",
+    "aim": "a",
+    "begun": 3,
+    "witnessed": 3,
+    "violating": 1,
+    "answered": 3,
+    "median_s": 50.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"median_s": float("nan")}, "median_s: expected a number of at least 0, or none, got nan"),
+        ({"median_s": -1.0}, "median_s: expected a number of at least 0, or none, got -1"),
+        ({"begun": "3"}, "begun: expected a whole number from 0 on, or none, got '3'"),
+        ({"witnessed": 2.5}, "witnessed: expected a whole number from 0 on"),
+        ({"answered": -1}, "answered: expected a whole number from 0 on, or none, got -1"),
+        ({"violating": 9}, "violating: expected at most as many as answered .3., got 9"),
+        ({"aim": b"x"}, "aim: expected text or none, got b'x'"),
+        ({"profile": None}, "profile: expected text, got None"),
+    ],
+    ids=str,
+)
+def test_a_cell_that_no_analysis_writes_is_wrong_use(tmp_path: Path, changes: dict[str, Any], expected: str) -> None:
+    """It would be steered by: a number that is none has no weight, and more violations than answers no interval."""
+    _written(tmp_path, "chaos_cells", [{**ROW, **changes}])
+    with pytest.raises(WrongUseError, match=f"chaos_cells: {expected}.*: run kmigrate analyze again"):
+        known_from(tmp_path, "kip-866")
+
+
+def test_cells_without_counts_are_read(tmp_path: Path) -> None:
+    """As of a night whose runs gave no answer."""
+    _written(tmp_path, "chaos_cells", [{**ROW, "median_s": None, "violating": None}, {**ROW, "aim": "b"}])
+    known, _ = known_from(tmp_path, "kip-866")
+    assert [(each.violating, each.median_s) for each in known.values()] == [(0, None), (1, 50.0)]

@@ -242,6 +242,7 @@ def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
         ('{"schema": 99}', "expected 1, got 99"),
         ('{"schema": "1"}', "expected 1, got '1'"),
         ('{"schema": 1}', "expected the keys of a run header; got no 'test_id'"),
+        ('{"schema": 1, "run_id": "../../x"}', r"run\.json: run_id: expected the name of a folder, got '\.\./\.\./x'"),
         ('{"schema": 1, "seed": "one"}', r"run\.json: seed: expected a whole number, got 'one'; the folder is damaged"),
         ('{"schema": 1, "kafka": 3.9}', r"run\.json: kafka: expected text, got 3\.9; the folder is damaged"),
         ('{"schema": 1, "requirements": [[]]}', r"run\.json: requirements: expected texts, got \[\[\]\]"),

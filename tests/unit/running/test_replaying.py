@@ -28,6 +28,16 @@ HEADER = RunHeader(
     },
 )
 
+LINE = {
+    "schema": 1,
+    "document": "kip-866",
+    "topology": "zk1-broker3-controller3",
+    "walk": ["HYBRID"],
+    "happenings": [
+        {"id": 1, "fault": {"kind": "kill", "target": "active-controller"}, "begin": {"state": "HYBRID"}},
+    ],
+}
+
 
 def there(folder: Path) -> Path:
     """The folder, with the test's file in it."""
@@ -57,14 +67,24 @@ def test_a_schedule_that_this_release_refuses_is_named(tmp_path: Path) -> None:
 
 def test_a_schedule_is_carried_out_again_from_what_the_run_holds(tmp_path: Path) -> None:
     """Its line is written beside the runs, as the file that it came from may be gone."""
-    kill = {"id": 1, "fault": {"kind": "kill", "target": "active-controller"}, "begin": {"state": "HYBRID"}}
-    line = {"schema": 1, "document": "kip-866", "topology": "zk1-broker3-controller3", "walk": ["HYBRID"]}
-    line["happenings"] = [kill]
-    header = replace(HEADER, extra={**HEADER.extra, "schedule": line})
+    header = replace(HEADER, extra={**HEADER.extra, "schedule": LINE})
     command = replay_command(header, tmp_path / "runs", there(tmp_path))
     assert f"--kmigrate-schedules={tmp_path / 'runs' / 'r.jsonl'}" in command
     assert "--kmigrate-nightly" in command  # its test runs in nights alone
-    assert json.loads((tmp_path / "runs" / "r.jsonl").read_text()) == line
+    assert json.loads((tmp_path / "runs" / "r.jsonl").read_text()) == LINE
+    assert "--kmigrate-shard=1/1" in command  # whatever part of a night this machine has
+
+
+@pytest.mark.parametrize("lacks", ["rules", "test"])
+def test_nothing_is_written_for_a_run_that_is_not_run_again(tmp_path: Path, lacks: str) -> None:
+    """The line would lie beside the runs as one that was carried out."""
+    words = "pytest --kmigrate-byteman=gone.btm" if lacks == "rules" else "pytest"
+    at = there(tmp_path) if lacks == "rules" else tmp_path
+    test_id = TEST if lacks == "rules" else "tests/test_gone.py::test_it"
+    header = replace(HEADER, test_id=test_id, extra={"reproduce": words, "schedule": LINE})
+    with pytest.raises(WrongUseError, match=r"gone\.(btm|py)"):
+        replay_command(header, tmp_path / "runs", at)
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_run_from_scratch_is_run_again_from_scratch(tmp_path: Path) -> None:
