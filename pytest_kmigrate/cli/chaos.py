@@ -50,16 +50,7 @@ def draw(
 
     if provider in OF_ONE_FILE:
         raise WrongUseError(f"--provider: expected one that starts clusters ({', '.join(STARTING)}); got {provider!r}")
-    _require_place(out)
-    if out.is_file() and not force:
-        raise WrongUseError(
-            f"--out {out}: expected no file there, got one: give --force to replace it, or another name"
-        )
-    if hours * cores > _MOST_HOURS:
-        raise WrongUseError(
-            f"--hours, --cores: expected {_MOST_HOURS} hours of runs at most, one by one; got {hours * cores:g}: "
-            "draw several nights, each with its own --seed"
-        )
+    _require_night(out, hours, cores, force=force)
     there = walkable(profile)
     space = space_of(there, provider_named(provider, lambda _: None).capabilities)
     known, digest = known_from(tables, profile) if tables is not None else (NOTHING_KNOWN, None)
@@ -100,27 +91,16 @@ def shrink(
     """
     import time
 
-    from pytest_kmigrate.campaigns.reds import has_runs, new_reds, red_of
+    from pytest_kmigrate.campaigns.reds import red_of
     from pytest_kmigrate.checkers.evidence.wording import counted
-    from pytest_kmigrate.cli.console import notify, say
-    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.cli.console import say
 
     if out is not None:
         _require_place(out)
-    if work is not None and work.exists() and not work.is_dir():
-        raise WrongUseError(f"--work {work}: expected a folder, or none yet; got a file")
-    if not run.is_dir() or not has_runs(run):
-        got = "no run in it" if run.is_dir() else "none"
-        raise WrongUseError(f"{run}: expected a run folder, or a folder of runs; got {got}")
+    _require_folders(run, work)
     until = time.monotonic() + hours * 3600
     is_one = (run / "run.json").is_file()
-    left_out: list[str] = []
-    found = [red_of(run)] if is_one else list(new_reds(run, left_out))
-    for sentence in left_out:
-        notify(sentence)
-    if not found:
-        judged = f", and {counted(len(left_out), 'run')} could not be judged" if left_out else ""
-        say(f"{run}: no run of a schedule violates anything new{judged}")
+    found = [red_of(run)] if is_one else _new_reds(run)
     lines = []
     for red in found:
         if time.monotonic() >= until:
@@ -131,6 +111,49 @@ def shrink(
     if out is not None and lines:
         _write(out, "".join(f"{each}\n" for each in lines))
         say(f"{out}: {counted(len(lines), 'schedule')}")
+
+
+def _new_reds(folder: Path) -> "list[Red]":
+    """Each new red below a folder; what could not be judged is named, so that none of it passes for free of reds."""
+    from pytest_kmigrate.campaigns.reds import new_reds
+    from pytest_kmigrate.checkers.evidence.wording import counted
+    from pytest_kmigrate.cli.console import notify, say
+
+    left_out: list[str] = []
+    found = list(new_reds(folder, left_out))
+    for sentence in left_out:
+        notify(sentence)
+    if not found:
+        judged = f", and {counted(len(left_out), 'run')} could not be judged" if left_out else ""
+        say(f"{folder}: no run of a schedule violates anything new{judged}")
+    return found
+
+
+def _require_folders(run: Path, work: Path | None) -> None:
+    from pytest_kmigrate.campaigns.reds import has_runs
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    if work is not None and work.exists() and not work.is_dir():
+        raise WrongUseError(f"--work {work}: expected a folder, or none yet; got a file")
+    if not run.is_dir() or not has_runs(run):
+        got = "no run in it" if run.is_dir() else "none"
+        raise WrongUseError(f"{run}: expected a run folder, or a folder of runs; got {got}")
+
+
+def _require_night(out: Path, hours: float, cores: int, *, force: bool) -> None:
+    """Refuse to replace a night, and one that would be drawn for days."""
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    _require_place(out)
+    if out.is_file() and not force:
+        raise WrongUseError(
+            f"--out {out}: expected no file there, got one: give --force to replace it, or another name"
+        )
+    if hours * cores > _MOST_HOURS:
+        raise WrongUseError(
+            f"--hours, --cores: expected {_MOST_HOURS} hours of runs at most, one by one; got {hours * cores:g}: "
+            "draw several nights, each with its own --seed"
+        )
 
 
 def _require_place(out: Path) -> None:

@@ -135,7 +135,8 @@ def _refuse_none(path: Path, night: "Night", profile: str) -> None:
     documents = sorted({each.document for each in night.schedules})
     if profile not in documents or (night.header and documents != [profile]):
         raise pytest.Collector.CollectError(
-            f"{path}: expected schedules of --kmigrate-profile {profile}; got some of {', '.join(documents)}"
+            f"{path}: expected schedules of --kmigrate-profile {profile}; got some of {', '.join(documents)}: "
+            "give the file's profile, and the suite of that document"
         )
 
 

@@ -134,7 +134,7 @@ def test_a_disk_that_is_full_is_named_with_the_file() -> None:
 
 
 def test_a_night_too_short_or_too_long_is_refused_with_what_can_be(tmp_path: Path) -> None:
-    """Half a million lines take half an hour to draw, and nobody has so many hours."""
+    """Half a million lines take half an hour to draw."""
     to = ("--profile", "kip-125", "--out", str(tmp_path / "night.jsonl"))
     short = _refused("draw", "--hours", "0.01", "--cores", "1", *to)
     assert re.fullmatch(r"--hours: expected time for one schedule, which takes 0\.\d+; got 0\.01", short)

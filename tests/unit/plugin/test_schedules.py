@@ -93,7 +93,7 @@ def test_a_night_of_another_document_is_refused(pytester: pytest.Pytester, lines
     night = _night(pytester, lines, harness_digest())
     result = pytester.runpytest_inprocess(*QUIET, night, "--kmigrate-profile=kip-500")
     assert result.ret != 0
-    assert "expected schedules of --kmigrate-profile kip-500; got some of kip-866" in (
+    assert "expected schedules of --kmigrate-profile kip-500; got some of kip-866: give the file's profile" in (
         result.stdout.str() + result.stderr.str()
     )
 
