@@ -1,19 +1,20 @@
 """SCRAM credentials that a node drops as it loads its log: what ``ScramDelta`` does with a mechanism that is empty."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 
 from pytest_kmigrate.checkers.controllers.raft_logs import high_watermark
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
-from pytest_kmigrate.checkers.metadata.snapshots import snapshot
+from pytest_kmigrate.checkers.metadata.snapshots import images_beside, snapshot
 from pytest_kmigrate.checkers.metadata.soundness import BROKERS
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.nodes import NodeReady, NodeStarted
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.model.verdict import Verdict
 
@@ -31,6 +32,8 @@ def brokers_loaded_without(history: History, verdict: Verdict) -> bool:
     wrong = wrong_in(history, verdict)
     if wrong is None or not wrong.places:
         return False
+    if any(lost for label, lost in wrong.lost.items() if history.images[label].source != BROKERS):
+        return False  # a side that lacks it by a cause of its own
     return all(family == "scram" and _was_loaded_without(history, verdict, key) for family, key in wrong.places)
 
 
@@ -42,9 +45,9 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
         return False
     asked, until_ns = images[of_brokers[0]].scram.get(key), taken.at_ns
     own = [each for each in changes_about(history, key)[0] if began_ns(each) < until_ns]
-    if asked is None:  # none of them has it: the other side does
+    if asked is None:  # none of them has it: the other side does, or lacks it, too, by a cause of its own
         seen: Mapping[str, object] = dict.fromkeys(_brokers(history))
-        held = {image.scram.get(key, {}).get("iterations") for image in images.values() if image.source != BROKERS}
+        held = _held(key, images.values()) or _held(key, images_beside(history, of_brokers[0]))
     elif isinstance(iterations := asked.get("iterations"), Mapping):
         seen = iterations
         held = {each for each in seen.values() if each is not None}
@@ -62,6 +65,11 @@ def _was_loaded_without(history: History, verdict: Verdict, key: str) -> bool:
         for each in lacking
     )
     return bool(lacking) and all(is_so)
+
+
+def _held(key: str, images: Iterable[MetadataImage]) -> set[object]:
+    """What sides other than brokers hold of a credential."""
+    return {each.scram[key].get("iterations") for each in images if each.source != BROKERS and key in each.scram}
 
 
 def _made(own: Changes, held: set[object]) -> Changes:

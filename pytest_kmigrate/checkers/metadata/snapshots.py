@@ -1,5 +1,6 @@
 """Snapshots: when an image of the metadata was taken, as the history records it, and what had been changed by then."""
 
+import itertools
 from dataclasses import replace
 
 from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
@@ -7,6 +8,7 @@ from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ImagesSettled, SnapshotTaken
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 
 
 def missing_images(history: History, *labels: str) -> str:
@@ -20,6 +22,12 @@ def snapshot(history: History, label: str) -> Recorded[SnapshotTaken] | None:
     """The event of the image of this label, which came when the image was whole."""
     taken = [event for event in history.of(SnapshotTaken) if event.what.label == label]
     return taken[-1] if taken else None
+
+
+def images_beside(history: History, label: str) -> list[MetadataImage]:
+    """All images that were taken together with this one, to see whether the sides agree."""
+    settled = [each.what.images for each in history.of(ImagesSettled) if label in each.what.images]
+    return [history.images[each] for each in itertools.chain.from_iterable(settled) if each in history.images]
 
 
 def _taking_began_ns(history: History, taken: Recorded[SnapshotTaken]) -> int:

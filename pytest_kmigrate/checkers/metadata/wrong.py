@@ -39,17 +39,23 @@ class Wrong:
         others = [label for label in self.lost if label not in of_source]
         return of_source[0] if of_source and not any(self.lost[label] for label in others) else None
 
-    def at(self, place: tuple[str, str]) -> "Wrong":
-        """What is wrong at one place."""
+    def apart(self, place: tuple[str, str]) -> "list[Wrong]":
+        """What is wrong at one place; where images do not differ there, what each lacks, as their causes may differ."""
         lost = {label: [each for each in lost if each.place == place] for label, lost in self.lost.items()}
-        return Wrong(lost, frozenset([place]))
+        if place in self.places:
+            return [Wrong(lost, frozenset([place]))]
+        return [
+            Wrong({label: lost[label] if label == one else [] for label in lost}, frozenset([place]))
+            for one in lost
+            if lost[one]
+        ]
 
 
 def at_one_place(history: History, verdict: Verdict) -> list[Verdict]:
     """A violated verdict once for each place where something differs or is lost, with the violations that name it."""
     wrong = wrong_in(history, verdict)
     places = wrong.every_place if wrong else frozenset()
-    return [_at(verdict, wrong.at(each)) for each in sorted(places)] if wrong else []
+    return [_at(verdict, each) for place in sorted(places) for each in wrong.apart(place)] if wrong else []
 
 
 def _at(verdict: Verdict, wrong: Wrong) -> Verdict:

@@ -82,6 +82,30 @@ def test_each_place_of_the_metadata_may_have_its_own_cause() -> None:
     assert known(run, verdict, of_family(ONE, "quotas")) == ()
 
 
+def lacking_in(bug: str, source: str) -> Diagnosis:
+    """Explains what only images of this source lack, and what differs."""
+
+    def explains(run: History, verdict: Verdict) -> bool:
+        wrong = wrong_in(run, verdict)
+        return wrong is not None and (not wrong.all_lost or wrong.behind(run, source) is not None)
+
+    return Diagnosis(bug, explains)
+
+
+def test_what_both_sides_lack_is_explained_for_each_of_them() -> None:
+    """There they do not differ, and may lack it by causes of their own; beside it is what differs."""
+    made = change(2_100, "alter-config", "broker:1", wanted={"log.retention.ms": "2"})
+    sides = {
+        "zk": MetadataImage("zookeeper", known=("configs", "quotas")),
+        "brokers": MetadataImage("admin", known=("configs", "quotas"), quotas={"user=a": {"x": 1.0}}),
+    }
+    run = history(events=[made, *(snapshot(50_000, each, 0) for each in sides)], images=sides, kafka="3.6.0")
+    verdict = metadata_equivalent.judge(run, "zk", "brokers")
+    assert known(run, verdict, lacking_in(ONE, "zookeeper"), lacking_in(OTHER, "admin")) == (ONE, OTHER)
+    assert known(run, verdict, lacking_in(ONE, "zookeeper")) == ()
+    assert known(run, verdict, lacking_in(OTHER, "admin")) == ()
+
+
 def test_each_violation_may_have_its_own_cause() -> None:
     """All of them are looked at, and not the examples alone; of those that a check only counted nothing is known."""
     run = history(kafka="3.6.0")

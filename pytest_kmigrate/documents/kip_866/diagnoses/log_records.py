@@ -9,8 +9,8 @@ from itertools import takewhile
 
 from pytest_kmigrate.checkers.controllers.lives import life_starts_ns
 from pytest_kmigrate.checkers.metadata.differences import PARTITION_FIELDS, both_entries, family_differences
+from pytest_kmigrate.checkers.metadata.snapshots import images_beside
 from pytest_kmigrate.documents.kip_866.checks.settled import LOG
-from pytest_kmigrate.model.events.evidence import ImagesSettled
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.keeping import kept
@@ -32,8 +32,8 @@ def last_log(history: History) -> MetadataImage | None:
 
 def log_beside(history: History, label: str, others: Sequence[str]) -> MetadataImage | None:
     """The image of the metadata log that was taken together with another image, or is compared with it."""
-    settled = [each.what.images for each in history.of(ImagesSettled) if label in each.what.images]
-    together = [history.images[each] for labels in (*settled, others) for each in labels if each in history.images]
+    compared = [history.images[each] for each in others if each in history.images]
+    together = [*images_beside(history, label), *compared]
     return next((each for each in together if each.source == LOG and each.read_from), None)
 
 

@@ -158,6 +158,36 @@ def test_a_credential_that_no_broker_has_was_lost_by_each(side: Row, others: lis
     assert named(run, metadata_equivalent.judge(run, "after-zookeeper", "after-brokers")) == bugs
 
 
+@pytest.mark.parametrize(
+    ("is_synced", "logged_iterations", "is_beside", "bugs"),
+    [
+        (True, 4570, True, ("KAFKA-20774",)),
+        (False, 4570, True, ()),
+        (True, 1, True, ()),
+        (True, 4570, False, ()),
+    ],
+    ids=["each by its own cause", "ZooKeeper by none", "the log has another value", "no log beside"],
+)
+def test_two_sides_may_lack_a_credential_by_causes_of_their_own(
+    logged_iterations: int, bugs: tuple[str, ...], *, is_synced: bool, is_beside: bool
+) -> None:
+    """What the log that was looked at with them holds is what brokers lost; ZooKeeper lacks it since a full sync."""
+    both = "al ice:SCRAM-SHA-512"
+    events = [*started(*CONTROLLERS, at_ms=2_600), _of("bob", 1_900)]
+    run = _broker(*events, set_ms=2_500)
+    images = {
+        "log": MetadataImage("metadata-log", known=FULL.known, scram={both: {"iterations": logged_iterations}}),
+        "zk": MetadataImage("zookeeper", known=FULL.known, scram={"bob:SCRAM-SHA-512": WANTED}),
+        "brokers": MetadataImage("admin", known=FULL.known, scram={}),
+    }
+    settled = event(EventKind.SETTLED, 61_000, label="after", images=list(images if is_beside else ()), took_s=1.0)
+    taken = [snapshot(60_000, label, 0) for label in images]
+    others = [each for each in run.events if each.kind is not EventKind.SNAPSHOT]
+    synced = [claim(3_000), sync()] if is_synced else [claim(3_000)]
+    run = replace(run, events=[*others, *taken, settled], images=images, transactions=synced)
+    assert named(run, metadata_equivalent.judge(run, "zk", "brokers")) == bugs
+
+
 def _of(user: str, at_ms: int, change_: str = "set-scram") -> Event:
     """Another credential of the same mechanism is set, or removed."""
     return change(at_ms, change_, f"{user}:SCRAM-SHA-512", wanted=WANTED if change_ == "set-scram" else {})
