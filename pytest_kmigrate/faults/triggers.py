@@ -3,12 +3,13 @@
 import enum
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability, Needs
 from pytest_kmigrate.model.document import check_state, name_of
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.protocols import CrashPoint, Scene
@@ -36,6 +37,17 @@ def _watching(name: str, fired: Callable[[Scene], bool]) -> Trigger:
         yield lambda: fired(scene)
 
     return Trigger(name, armed)
+
+
+def _seen(is_so: Callable[[], bool]) -> Fired:
+    """Nothing is seen while those that are asked do not answer: another fault may keep them from it for long."""
+
+    def fired() -> bool:
+        with suppress(ClusterError):
+            return is_so()
+        return False
+
+    return fired
 
 
 def now() -> Trigger:
@@ -83,7 +95,7 @@ def on_state(name: str, value: str | enum.Enum) -> Trigger:
     @contextmanager
     def armed(scene: Scene) -> Iterator[Fired]:
         check_state(name, scene.view.states)
-        yield lambda: reached(scene)
+        yield _seen(lambda: reached(scene))
 
     return Trigger(f"on-state({name} {wanted})", armed)
 
@@ -112,7 +124,7 @@ def on_znode_change(path: str) -> Trigger:
     @contextmanager
     def armed(scene: Scene) -> Iterator[Fired]:
         before = seen(scene)
-        yield lambda: seen(scene) != before
+        yield _seen(lambda: seen(scene) != before)
 
     return Trigger(f"on-znode({path})", armed, frozenset({Capability.ZNODES}))
 
@@ -126,7 +138,7 @@ def on_metric(target: Target, metric: str, at_least: float) -> Trigger:
     @contextmanager
     def armed(scene: Scene) -> Iterator[Fired]:
         check_metric(metric)
-        yield lambda: reached(scene)
+        yield _seen(lambda: reached(scene))
 
     return Trigger(f"on-metric({target} {metric}>={at_least:g})", armed, frozenset({Capability.METRICS}))
 

@@ -19,12 +19,12 @@ from pytest_kmigrate.faults.triggers import (
     on_state,
     on_znode_change,
 )
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.nodes import NodeReady
 from pytest_kmigrate.model.protocols import Reading
 from pytest_kmigrate.model.topology import Role
-from tests.unit.fakes import Stage
+from tests.unit.fakes import FakeView, FakeZnodes, Stage
 from tests.unit.typical_events import typical
 
 Happening = Callable[[Stage], object]
@@ -95,6 +95,31 @@ def test_a_fault_begins_at_its_trigger(stage: Stage, trigger: Trigger, near_miss
         assert not stage.cluster.node("broker-1").alive
     (began,) = stage.of(EventKind.FAULT_BEGAN)
     assert began.data["trigger"] == str(trigger)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "asked", "moment"),
+    [
+        (CASES[0][0], (FakeView, "state"), CASES[0][2]),
+        (CASES[4][0], (FakeZnodes, "get"), CASES[4][2]),
+        (CASES[6][0], (FakeView, "metric"), CASES[6][2]),
+    ],
+    ids=["state", "znode", "metric"],
+)
+def test_a_trigger_waits_for_what_does_not_answer_for_a_while(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, trigger: Trigger, asked: tuple[type, str], moment: Happening
+) -> None:
+    """ZooKeeper stands still by another fault, say, for longer than who asks it is patient; then it fires."""
+
+    def silent(*_asked: object) -> object:
+        raise ClusterError("ZooKeeper does not answer for /controller within 30 s")
+
+    with trigger.armed(stage.scene) as fired:
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(*asked, silent)
+            moment(stage)
+            assert not fired()
+        assert fired()
 
 
 def test_only_events_after_arming_fire(stage: Stage) -> None:
