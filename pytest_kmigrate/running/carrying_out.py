@@ -12,6 +12,7 @@ from pytest_kmigrate.faults.injection import Injection
 from pytest_kmigrate.faults.schedules.contradictions import Walkable
 from pytest_kmigrate.faults.schedules.header import IMAGES
 from pytest_kmigrate.faults.schedules.schedule import Happening, Moment, Schedule
+from pytest_kmigrate.faults.schedules.space import Space
 from pytest_kmigrate.faults.schedules.space_file import declared
 from pytest_kmigrate.faults.schedules.spelling import Act
 from pytest_kmigrate.faults.triggers import (
@@ -34,6 +35,7 @@ from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER
 from pytest_kmigrate.running.run import Run
 from pytest_kmigrate.waiting import until
@@ -53,13 +55,23 @@ def walkable(profile: str) -> Walkable:
     of = document(profile)
     states = next((each.values for each in of.states if each.name == PHASE), ())
     walk = tuple(step.reaches[1] for step in of.procedure)
-    return Walkable(profile, tuple(states), walk, tuple(of.starts), of.crash_points, of.acts, _cannot(profile))
+    named = Walkable(profile, tuple(states), walk, tuple(of.starts), of.crash_points, of.acts)
+    space = _space(profile)
+    if space is None:
+        return named
+    modes = {node.mode for each in space.topologies for node in each.nodes if node.mode}
+    return replace(named, roles=_roles(space), modes=modes, cannot=space.cannot)
 
 
 @cache
-def _cannot(profile: str) -> Callable[[str, str, str], str | None]:
-    space = declared(profile)
-    return space.cannot if space else Walkable.cannot
+def _space(profile: str) -> Space | None:
+    return declared(profile)
+
+
+def _roles(space: Space) -> frozenset[Role]:
+    """The roles that each topology of its nights has, of nodes that may be combined."""
+    played = [{part for node in each.nodes for part in node.role.parts} for each in space.topologies]
+    return frozenset(set.intersection(*played))
 
 
 def carry_out(schedule: Schedule, run: Run) -> Sequence[Check]:

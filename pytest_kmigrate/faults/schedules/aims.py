@@ -28,6 +28,9 @@ _LEADER, _OWNER = "leader-of(", "owner-of("
 
 def misplaced(schedule: Schedule, topology: Topology, there: Walkable) -> Iterator[Mistake]:
     """What a schedule aims at that is not in its topology, and what its document says cannot be."""
+    if unfit := list(_unfit(topology, there)):
+        yield from unfit
+        return
     for number, each in enumerate(schedule.happenings):
         if isinstance(each.fault, Act):
             continue
@@ -36,6 +39,20 @@ def misplaced(schedule: Schedule, topology: Topology, there: Walkable) -> Iterat
         found += _no_directory(f"{key}.fault", each.fault, topology)
         found += _no_other(f"{key}.fault", each.fault, topology)
         yield from found or _impossible(key, each, topology, there)
+
+
+def _unfit(topology: Topology, there: Walkable) -> Iterator[Mistake]:
+    """A cluster that the document is not about: it walks nowhere, or nothing of it would be judged."""
+    known = {role for node in topology.nodes for role in (node.role, *node.role.parts)}
+    lacking = sorted(role.value for role in set(there.roles) - known)
+    others = sorted({node.mode.value for node in topology.nodes if node.mode} - {each.value for each in there.modes})
+    if lacking:
+        yield wrong("topology", f"one with {' and '.join(lacking)}, as {there.document} is about those", topology.name)
+    elif there.modes and others:
+        modes = " or ".join(sorted(each.value for each in there.modes))
+        yield wrong(
+            "topology", f"brokers that begin in mode {modes}, as {there.document} is about those", topology.name
+        )
 
 
 def _named(fault: Fault) -> Iterator[tuple[str, str]]:

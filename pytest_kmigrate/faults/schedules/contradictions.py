@@ -1,6 +1,6 @@
 """What the keys of a schedule may hold each by itself, and not together."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.faults.effect import Fault
@@ -13,7 +13,7 @@ from pytest_kmigrate.faults.schedules.spelling import Act, Mistake, point_of, wr
 from pytest_kmigrate.faults.targets import EVERY
 from pytest_kmigrate.faults.znodes import ExpireSession
 from pytest_kmigrate.model.protocols import CrashPoint
-from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.topology import BrokerMode, Role
 
 _OF_PROCESSES = (Kill, Stop, Pause, Starve, FillDisk, FewFiles, TornTail)
 """Each of them stops its node, starts it again, or is about the one process that it has."""
@@ -37,6 +37,10 @@ class Walkable:
     """Places in Kafka's code that a happening may begin at, and the role of the nodes that come there."""
     acts: Sequence[str] = ()
     """What an operator does that happenings name in place of faults; none: the document has faults."""
+    roles: Collection[Role] = ()
+    """Those that each topology of its nights has."""
+    modes: Collection[BrokerMode] = ()
+    """Where brokers of these topologies keep their metadata at the start; none: the document declares no nights."""
     cannot: Callable[[str, str, str], str | None] = lambda _effect, _state, _aim: None
     """Why an effect cannot be in a state, aimed at something; None: the document declares nothing against it."""
 

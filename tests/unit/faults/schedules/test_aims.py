@@ -109,6 +109,23 @@ def test_a_directory_that_no_broker_has_is_refused() -> None:
     assert "fault.number: expected a log directory of a broker of zk1-broker1-disks (1 to " in found
 
 
+@pytest.mark.parametrize(
+    ("document", "topology", "expected"),
+    [
+        ("kip-866", "kraft-broker3-controller3", "one with zookeeper, as kip-866 is about those"),
+        ("kip-866", "zk1-broker1", "one with controller, as kip-866 is about those"),
+        ("kip-500", "zk1-broker3-controller3", "brokers that begin in mode kraft, as kip-500 is about those"),
+        ("kip-778", "zk1-broker3", "one with controller, as kip-778 is about those"),
+        ("kip-125", "kraft-broker3-controller3", "one with zookeeper, as kip-125 is about those"),
+    ],
+)
+def test_a_cluster_that_the_document_is_not_about_is_refused(document: str, topology: str, expected: str) -> None:
+    """Once, by its key: a run would begin, and nothing of it would be judged."""
+    happening = {"act": "toggle"} if document == "kip-125" else _fault("kill", target="every-broker", state=None)
+    found = _mistakes(happening, document=document, topology=topology, starts_at=None, walk=[])
+    assert found == [f"topology: expected {expected}; got '{topology}'"]
+
+
 def test_one_node_in_two_faults_of_processes_at_once_is_refused() -> None:
     """Unless the second waits until the first is healed."""
     kill, pause = _fault("kill", target="broker-1"), _fault("pause", target="broker-1")
