@@ -105,8 +105,8 @@ def has_runs(folder: Path) -> bool:
     return (folder / "run.json").is_file() or any(_runs_below(folder, _LEVELS))
 
 
-def new_reds(folder: Path, left_out: list[str] | None = None) -> Iterator[Red]:
-    """One red for each new name below a folder of runs, the one with the fewest happenings.
+def new_reds(folder: Path, left_out: list[str] | None = None, name: str | None = None) -> Iterator[Red]:
+    """One red for each new name below a folder of runs, the one with the fewest happenings; or one of this ``name``.
 
     ``left_out``: gets a sentence for each run that cannot be judged.
     """
@@ -122,9 +122,10 @@ def new_reds(folder: Path, left_out: list[str] | None = None) -> Iterator[Red]:
             continue
         if _shrinks_another(red.header):
             continue
-        best = found.get(red.new[0]) if red.new else None
-        if red.new and (best is None or len(red.schedule.happenings) < len(best.schedule.happenings)):
-            found[red.new[0]] = red
+        named = [each for each in red.names if each == name] if name else red.new
+        best = found.get(named[0]) if named else None
+        if named and (best is None or len(red.schedule.happenings) < len(best.schedule.happenings)):
+            found[named[0]] = red
     yield from found.values()
 
 

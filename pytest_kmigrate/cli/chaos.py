@@ -44,11 +44,11 @@ def draw(
     from pytest_kmigrate.faults.schedules.schedule import lines_of
     from pytest_kmigrate.faults.schedules.space_file import space_of
     from pytest_kmigrate.model.errors import WrongUseError
-    from pytest_kmigrate.providers.choosing import OF_ONE_FILE, STARTING, provider_named
+    from pytest_kmigrate.providers.choosing import STARTING, provider_named
     from pytest_kmigrate.recording.sources import harness_digest
     from pytest_kmigrate.running.carrying_out import walkable
 
-    if provider in OF_ONE_FILE:
+    if provider not in STARTING:
         raise WrongUseError(f"--provider: expected one that starts clusters ({', '.join(STARTING)}); got {provider!r}")
     _require_night(out, hours, cores, force=force)
     there = walkable(profile)
@@ -100,7 +100,7 @@ def shrink(
     _require_folders(run, work)
     until = time.monotonic() + hours * 3600
     is_one = (run / "run.json").is_file()
-    found = [red_of(run)] if is_one else _new_reds(run)
+    found = [red_of(run)] if is_one else _new_reds(run, signature)
     lines = []
     for red in found:
         if time.monotonic() >= until:
@@ -113,16 +113,24 @@ def shrink(
         say(f"{out}: {counted(len(lines), 'schedule')}")
 
 
-def _new_reds(folder: Path) -> "list[Red]":
-    """Each new red below a folder; what could not be judged is named, so that none of it passes for free of reds."""
+def _new_reds(folder: Path, signature: str | None) -> "list[Red]":
+    """Each new red below a folder; what could not be judged is named, so that none of it passes for free of reds.
+
+    WrongUseError if no run violates what is asked for, before hours go to others.
+    """
     from pytest_kmigrate.campaigns.reds import new_reds
     from pytest_kmigrate.checkers.evidence.wording import counted
     from pytest_kmigrate.cli.console import notify, say
+    from pytest_kmigrate.model.errors import WrongUseError
 
     left_out: list[str] = []
-    found = list(new_reds(folder, left_out))
+    found = list(new_reds(folder, left_out, signature))
     for sentence in left_out:
         notify(sentence)
+    if signature and not found:
+        raise WrongUseError(
+            f"--signature: expected what a run below {folder} violates; got {signature}: leave it out for all new ones"
+        )
     if not found:
         judged = f", and {counted(len(left_out), 'run')} could not be judged" if left_out else ""
         say(f"{folder}: no run of a schedule violates anything new{judged}")

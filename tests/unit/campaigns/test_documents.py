@@ -144,6 +144,14 @@ def test_a_night_too_short_or_too_long_is_refused_with_what_can_be(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("provider", ["attach", "fake", "x"])
+def test_a_provider_that_starts_no_clusters_is_refused_with_those_that_do(provider: str, tmp_path: Path) -> None:
+    """Not first with one that is refused next."""
+    assert _refused("draw", "--provider", provider, "--out", str(tmp_path / "night.jsonl")) == (
+        f"--provider: expected one that starts clusters (process, docker); got '{provider}'"
+    )
+
+
 def test_a_folder_without_runs_is_no_night_without_reds(tmp_path: Path) -> None:
     """Nor is one whose runs cannot be judged."""
     assert _refused("shrink", str(tmp_path)) == (

@@ -4,11 +4,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from pytest_kmigrate.campaigns.reds import dispensable, names_of, new_reds, red_of
+from pytest_kmigrate.campaigns import reds
+from pytest_kmigrate.campaigns.reds import Red, dispensable, names_of, new_reds, red_of
 from pytest_kmigrate.cli import app
+from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.schedules.header import FINAL_READ, IMAGES
+from pytest_kmigrate.faults.schedules.schedule import Happening, Schedule
+from pytest_kmigrate.faults.targets import node
 from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 
 
@@ -57,6 +63,28 @@ def test_of_a_known_bug_all_that_it_explains_is_kept() -> None:
     lost = _red("no_acked_record_lost", Kind.SAFETY, "kmigrate-7", "kmigrate-35")
     assert dispensable("kmigrate-7", [about, lost]) == ()
     assert dispensable("kmigrate-35", [about, lost]) == (IMAGES,)
+
+
+def test_of_a_folder_the_smallest_run_of_each_name_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or of the name that is asked for, which may come second, or be known."""
+    kill = Happening(1, Kill(node("broker-1")))
+    shown = {"a": (("lost", "slow"), 1), "b": (("slow", "kmigrate-1"), 3), "c": (("slow",), 2)}
+    for each in shown:
+        (tmp_path / each).mkdir()
+        (tmp_path / each / "run.json").touch()
+
+    def red_of_it(run: Path) -> Red:
+        names, happenings = shown[run.name]
+        schedule = Schedule("kip-866", "t", (kill,) * happenings)
+        new = tuple(each for each in names if not each.startswith("kmigrate-"))
+        return Red(run, RunHeader("r", "t", 1, "3.9.1", "t"), schedule, names, new)
+
+    monkeypatch.setattr(reds, "red_of", red_of_it)
+    assert [each.run.name for each in new_reds(tmp_path)] == ["a", "c"]
+    for name, run in (("lost", ["a"]), ("slow", ["a"]), ("kmigrate-1", ["b"]), ("gone", [])):
+        assert [each.run.name for each in new_reds(tmp_path, name=name)] == run
+    result = CliRunner().invoke(app, ["chaos", "shrink", str(tmp_path), "--signature", "gone"])
+    assert f"--signature: expected what a run below {tmp_path} violates; got gone" in str(result.exception)
 
 
 def test_what_is_no_red_run_of_a_schedule_is_refused(tmp_path: Path) -> None:
