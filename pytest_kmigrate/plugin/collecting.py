@@ -24,7 +24,7 @@ from pytest_kmigrate.plugin.asking import (
     topology_of,
 )
 from pytest_kmigrate.plugin.chosen import Options
-from pytest_kmigrate.plugin.handing_over import REFUSED
+from pytest_kmigrate.plugin.handing_over import REFUSED, refuse
 from pytest_kmigrate.plugin.marks import PREFIX, is_of_ours, marks_left_to_others, nearest_mark
 from pytest_kmigrate.plugin.needs import names_in, needs_of, why_not_on_given
 from pytest_kmigrate.plugin.options import is_strict, options_of
@@ -57,6 +57,7 @@ def look_at(config: pytest.Config, items: list[pytest.Item]) -> None:
     pytest would only show that it broke: it runs no test, and the process that started it refuses the same.
     """
     try:
+        refuse(config, items)
         _refuse_unused_schedules(config, items)
         _deselect_nightly(config, items)
         _look_at_all(options_of(config), items)

@@ -8,11 +8,24 @@ import pytest
 REFUSED = "kmigrate_refused"
 """The key under which a worker hands over why it runs no test. pytest would only show a worker that broke."""
 
+REFUSALS = pytest.StashKey[list[str]]()
+"""What was wrong as tests were made of files, until all of it is refused at once.
+
+An error of a collector would be a red test to a worker's parent, and end the session with 1, as a violation does.
+"""
+
 ENVIRONMENT = "kmigrate_allure_environment"
 """The key under which a worker hands over what all its results for Allure have in common."""
 
 OUTCOME = "kmigrate_outcome"
 """The property of a test's report that has the outcome of its run."""
+
+
+def refuse(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """pytest.UsageError with all that was wrong as tests were made; none is left to be counted."""
+    if found := config.stash.get(REFUSALS, []):
+        items.clear()
+        raise pytest.UsageError("\n".join(dict.fromkeys(found)))
 
 
 class Refusals:

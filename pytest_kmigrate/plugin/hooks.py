@@ -13,7 +13,7 @@ import pytest
 from pytest_kmigrate.plugin import marks
 from pytest_kmigrate.plugin.calling import in_call
 from pytest_kmigrate.plugin.display import display, terminal_of
-from pytest_kmigrate.plugin.handing_over import ENVIRONMENT, OUTCOME, Refusals
+from pytest_kmigrate.plugin.handing_over import ENVIRONMENT, OUTCOME, REFUSALS, Refusals
 from pytest_kmigrate.plugin.identity import Worker, end_begun_session, has_begun_runs, remember_session_of
 from pytest_kmigrate.plugin.marks import is_of_ours
 from pytest_kmigrate.plugin.options import add_options, are_given, is_kept, options_of
@@ -86,7 +86,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(trylast=True)  # when -k and -m have deselected: what a test needs that does not run is not asked
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Refuse what cannot be, leave out what cannot run here or is for the night, expect the red of known bugs."""
-    if any(is_of_ours(item) for item in items):
+    if any(is_of_ours(item) for item in items) or REFUSALS in config.stash:
         from pytest_kmigrate.plugin.collecting import look_at
 
         look_at(config, items)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.plugin.handing_over import REFUSALS
 from pytest_kmigrate.plugin.marks import PREFIX, nearest_mark
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.recording.sources import harness_digest
@@ -22,33 +23,40 @@ FIXTURE = "schedule"
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Have a test marked ``schedules`` run for each schedule; CollectError, which shows no stack, for mistakes."""
+    """Have a test marked ``schedules`` run for each schedule; mistakes are refused when all tests are collected."""
+    try:
+        params = _params(metafunc)
+    except KmigrateError as error:
+        metafunc.config.stash.setdefault(REFUSALS, []).append(str(error))
+        params = [pytest.param(None, id="refused")]
+    if FIXTURE in metafunc.fixturenames:
+        metafunc.parametrize(FIXTURE, params, indirect=False)
+
+
+def _params(metafunc: pytest.Metafunc) -> list[object]:
+    """A parameter for each schedule of this machine; KmigrateError for a wrong marker, and a file with mistakes."""
     mark = nearest_mark(metafunc.definition, "schedules")
     assert mark is not None, "called for tests that have it"
     options = options_of(metafunc.config)
-    try:
-        if (
-            len(mark.args) != 1
-            or not (mark.kwargs.keys() <= {_USUALLY} and isinstance(mark.kwargs.get(_USUALLY, 1), int))
-            or not isinstance(mark.args[0], str)
-            or FIXTURE not in metafunc.fixturenames
-        ):
-            raise WrongUseError(
-                f"marker {mark.name}: expected a file, and a test with the argument {FIXTURE}: "
-                f'write @pytest.mark.{mark.name}("schedules.jsonl")'
-            )
-        path = options.schedules or metafunc.definition.path.parent / mark.args[0]
-        night = _read(path)
-    except KmigrateError as error:
-        raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from error
-    first, machines = options.shard
-    here = [each for each in night.schedules[first - 1 :: machines] if each.document == options.profile]
+    if (
+        len(mark.args) != 1
+        or not (mark.kwargs.keys() <= {_USUALLY} and isinstance(mark.kwargs.get(_USUALLY, 1), int))
+        or not isinstance(mark.args[0], str)
+        or FIXTURE not in metafunc.fixturenames
+    ):
+        raise WrongUseError(
+            f"{metafunc.definition.nodeid}: marker {mark.name}: expected a file, and a test with the argument "
+            f'{FIXTURE}: write @pytest.mark.{mark.name}("schedules.jsonl")'
+        )
+    path = options.schedules or metafunc.definition.path.parent / mark.args[0]
+    night = _read(path)
     if options.schedules is not None or night.header:
         _refuse_none(path, night, options.profile)
     _refuse_shard(path, night, options.shard)
+    first, machines = options.shard
+    here = [each for each in night.schedules[first - 1 :: machines] if each.document == options.profile]
     usual = night.schedules[: mark.kwargs.get(_USUALLY, len(night.schedules))]
-    params = [_param(each, is_usual=each in usual) for each in here] or [_none_of(options.profile, path)]
-    metafunc.parametrize(FIXTURE, params, indirect=False)
+    return [_param(each, is_usual=each in usual) for each in here] or [_none_of(options.profile, path)]
 
 
 def schedule_of(item: pytest.Item) -> "Schedule | None":
@@ -86,6 +94,8 @@ def night_of(item: pytest.Item) -> Mapping[str, object] | None:
 def of_another_harness(config: pytest.Config) -> list[str]:
     """A line about a night that another version of the harness has drawn: its tests are the same."""
     path = options_of(config).schedules
+    if REFUSALS in config.stash:
+        return []
     drawn_by = _read(path).header.get("harness") if path is not None else None
     if drawn_by in (None, harness_digest()):
         return []
@@ -134,7 +144,7 @@ def _drawn_by_another(path: Path) -> str:
 def _refuse_none(path: Path, night: "Night", profile: str) -> None:
     documents = sorted({each.document for each in night.schedules})
     if profile not in documents or (night.header and documents != [profile]):
-        raise pytest.Collector.CollectError(
+        raise WrongUseError(
             f"{path}: expected schedules of --kmigrate-profile {profile}; got some of {', '.join(documents)}: "
             "give the file's profile, and the suite of that document"
         )
@@ -142,7 +152,7 @@ def _refuse_none(path: Path, night: "Night", profile: str) -> None:
 
 def _refuse_shard(path: Path, night: "Night", shard: tuple[int, int]) -> None:
     if shard[1] > len(night.schedules):
-        raise pytest.Collector.CollectError(
+        raise WrongUseError(
             f"--kmigrate-shard: expected at most {len(night.schedules)} machines, as {path} has so many lines; "
             f"got {shard[1]}"
         )

@@ -43,7 +43,7 @@ def test_each_machine_has_its_own_lines(pytester: pytest.Pytester, lines: tuple[
         assert [each.name in output for each in lines] == [(n % 2) + 1 == place for n in range(len(lines))]
         assert "drawn by another" not in output
     result = pytester.runpytest_inprocess(*QUIET, night, "--kmigrate-shard=1/99")
-    result.stdout.fnmatch_lines([f"*--kmigrate-shard: expected at most {len(lines)} machines*"])
+    result.stderr.fnmatch_lines([f"*--kmigrate-shard: expected at most {len(lines)} machines*"])
     result = pytester.runpytest_inprocess(*QUIET, night, "--kmigrate-shard=3/2")
     result.stderr.fnmatch_lines(["*--kmigrate-shard: expected I/N*"])
     result = pytester.runpytest_inprocess(*QUIET, night, f"--kmigrate-shard=1/{'9' * 5000}")
@@ -83,7 +83,7 @@ def test_a_line_that_another_harness_could_draw_is_refused_with_what_to_do(
         file = pytester.path / "night.jsonl"
         file.write_text(file.read_text().replace('"HYBRID"', '"NEVER"'))
         scheduling._read.cache_clear()
-        output = pytester.runpytest_inprocess(*QUIET, night).stdout.str()
+        output = pytester.runpytest_inprocess(*QUIET, night).stderr.str()
         assert "NEVER" in output
         assert (advice in output) is is_advised
 
@@ -92,10 +92,10 @@ def test_a_night_of_another_document_is_refused(pytester: pytest.Pytester, lines
     """In one sentence, and nothing is collected."""
     night = _night(pytester, lines, harness_digest())
     result = pytester.runpytest_inprocess(*QUIET, night, "--kmigrate-profile=kip-500")
-    assert result.ret != 0
-    assert "expected schedules of --kmigrate-profile kip-500; got some of kip-866: give the file's profile" in (
-        result.stdout.str() + result.stderr.str()
-    )
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    expected = "expected schedules of --kmigrate-profile kip-500; got some of kip-866: give the file's profile"
+    assert expected in result.stderr.str()
+    assert "::" not in result.stdout.str()
 
 
 def test_mistakes_of_a_file_are_sentences_without_a_stack(pytester: pytest.Pytester) -> None:
@@ -103,11 +103,23 @@ def test_mistakes_of_a_file_are_sentences_without_a_stack(pytester: pytest.Pytes
     (pytester.path / "mine.jsonl").write_text('{"schema": 1}\n{"schema": 2}\n')
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess(*QUIET, f"--kmigrate-schedules={pytester.path / 'mine.jsonl'}")
-    assert result.ret == pytest.ExitCode.INTERRUPTED
-    result.stdout.fnmatch_lines(
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
         ["*mine.jsonl: line 1: happenings: expected a list*", "*line 2: schema: expected 1; got 2*"]
     )
-    result.stdout.no_fnmatch_line("*scheduling.py*")
+    assert "scheduling.py" not in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.parametrize("words", [(), ("-k", "HYBRID"), ("-n", "1")], ids=["alone", "chosen", "worker"])
+def test_a_file_that_is_refused_is_no_violation(pytester: pytest.Pytester, words: tuple[str, ...]) -> None:
+    """A night goes on after status 1, with which a worker's error of collection ends; 5 is no test at all."""
+    (pytester.path / "mine.jsonl").write_text("[]\n")
+    pytester.makepyfile(TEST)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "--kmigrate-nightly", "--kmigrate-schedules=mine.jsonl", *words
+    )
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.stderr.str().count("mine.jsonl: line 1: the line: expected an object") == 1
 
 
 def test_a_suite_of_another_document_is_collected_beside_others(pytester: pytest.Pytester) -> None:
