@@ -36,7 +36,8 @@ def decoded(log_dir: Path, dump: Callable[[Sequence[Path]], str], scratch: Path)
     partition = log_dir if log_dir.name == PARTITION else log_dir / PARTITION
     with tempfile.TemporaryDirectory(prefix="metadata-", dir=scratch) as copies:
         output = dump(_copied(partition, Path(copies)))
-    return [redacted_record(record) for record in parsed(output.splitlines())]
+    # Only a line feed ends a line of the tool: a name in a record may hold what Python takes for an end.
+    return [redacted_record(record) for record in parsed(output.split("\n"))]
 
 
 def parsed(lines: Iterable[str]) -> Iterator[dict[str, Any]]:

@@ -97,7 +97,7 @@ def _read_go(text: str) -> Reading:
     unread: list[Unread] = []
     output: dict[tuple[str, str], list[str]] = {}
     failed: set[str] = set()
-    for place, line in enumerate(text.splitlines(), 1):
+    for place, line in enumerate(text.split("\n"), 1):  # other ends of lines may be in what a test printed
         event = json_of(line) if line.strip() else {}
         if not isinstance(event, Mapping):
             unread.append(Unread("not an event of go test -json", place))

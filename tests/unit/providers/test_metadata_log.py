@@ -74,6 +74,17 @@ def test_decoded_records_hold_no_secret(tmp_path: Path) -> None:
     assert found[0]["data"]["value"].startswith("hidden:")
 
 
+def test_a_name_may_hold_what_python_takes_for_the_end_of_a_line(tmp_path: Path) -> None:
+    """The tool escapes no more than JSON has to; a record that is cut would be one that cannot be read."""
+    payload = '{"type":"CONFIG_RECORD","version":0,"data":{"resourceName":"a\u2028b\x85c","name":"n","value":"1"}}'
+    lines = [f"| offset: {offset} CreateTime: 1 keySize: -1 payload: {payload}" for offset in (1, 2)]
+    found = decoded(node(tmp_path, SEGMENT), lambda _: "\n".join([*lines, ""]), tmp_path)
+    assert [(each["offset"], each["type"], each["data"]["resourceName"]) for each in found] == [
+        (1, "CONFIG_RECORD", "a\u2028b\x85c"),
+        (2, "CONFIG_RECORD", "a\u2028b\x85c"),
+    ]
+
+
 def test_a_whole_log_needs_no_snapshot(tmp_path: Path) -> None:
     """From offset 0 on every record is there; snapshots, indexes and half-written files are not dumped."""
     second = "00000000000000000100.log"

@@ -154,6 +154,10 @@ def test_go() -> None:
     assert outcomes(found) == [("p.TestA", "VIOLATES"), ("p.TestB/one", "CONFORMS"), ("p.TestC", "NOT_APPLICABLE")]
     assert "no leader" in found.results[0].summary
     assert [each.reason for each in found.unread] == ["package broken broke outside of its tests"]
+    odd = [{**each, "Output": "a\x85b\u2028c\r\n"} for each in GO]
+    written = "\r\n".join(json.dumps(each, ensure_ascii=False) for each in odd)
+    assert outcomes(read_json(written)) == outcomes(found)
+    assert [each.reason for each in read_json(written).unread] == ["package broken broke outside of its tests"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"results": {"tests": [1, {"status": "passed"}]}}', "null\n7"])
