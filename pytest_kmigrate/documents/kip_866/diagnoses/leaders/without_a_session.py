@@ -59,7 +59,7 @@ _NEVER = (
 
 
 @dataclass(frozen=True)
-class _Reign:
+class Reign:
     """The time for which a controller led, and its driver did not."""
 
     node: str
@@ -88,22 +88,22 @@ def leader_without_a_session_never_took_over(history: History, verdict: Verdict)
     mode were sent none of it: one that was started since knows nothing, and admin requests go to the former leader,
     without an answer. If the copy was still to be made, it is not made.
     """
-    reigns = _reigns(history)
-    if not reigns:
+    led = reigns(history)
+    if not led:
         return False
     if verdict.is_of(*_NEVER):
-        return any(_never_comes(history, verdict, each) for each in reigns)
+        return any(_never_comes(history, verdict, each) for each in led)
     if verdict.check == brokers_are_told_of_changes.name:
-        return any(were_not_sent(history, verdict, stopped_at=each.holds, owes=each.owes_state) for each in reigns)
+        return any(were_not_sent(history, verdict, stopped_at=each.holds, owes=each.owes_state) for each in led)
     if steps := blamed_steps(history, verdict):
-        return all(any(_copies_nothing(history, each, step) for each in reigns) for step in steps)
+        return all(any(_copies_nothing(history, each, step) for each in led) for step in steps)
     wrong = wrong_in(history, verdict)
     if wrong is None:
-        return all_unmet(history, verdict, lambda event: any(_is_held_by_another(each, event) for each in reigns))
-    return any(_was_owed(history, verdict, wrong, each) for each in reigns)
+        return all_unmet(history, verdict, lambda event: any(_is_held_by_another(each, event) for each in led))
+    return any(_was_owed(history, verdict, wrong, each) for each in led)
 
 
-def _never_comes(history: History, verdict: Verdict, reign: _Reign) -> bool:
+def _never_comes(history: History, verdict: Verdict, reign: Reign) -> bool:
     """Whether every violation, none left out of the list, is of this time, and none of safety.
 
     Where brokers report different metadata, all that differs is that one which was started in it knows nothing.
@@ -118,7 +118,7 @@ def _never_comes(history: History, verdict: Verdict, reign: _Reign) -> bool:
     return bool(brokers) and all(hears_nothing(each.observed, brokers) for each in verdict.violations)
 
 
-def _reigns(history: History) -> list[_Reign]:
+def reigns(history: History) -> list[Reign]:
     """The last reign of each controller, by all that shows it, if its driver stayed inactive in it.
 
     Before the copy the active controller is one of ZooKeeper: who leads the quorum says so by its metrics alone.
@@ -130,13 +130,13 @@ def _reigns(history: History) -> list[_Reign]:
     return [each for each in last.values() if _stays_inactive(history, each) and not _claims(history, each)]
 
 
-def _last_of(history: History, began: Iterable[tuple[str, int]]) -> Iterable[_Reign]:
+def _last_of(history: History, began: Iterable[tuple[str, int]]) -> Iterable[Reign]:
     """The last reign of each node; each ends as the next one begins."""
     spans = pairwise([*began, ("", history.end_ns)])
-    return {node: _Reign(node, from_ns, to_ns) for (node, from_ns), (_, to_ns) in spans}.values()
+    return {node: Reign(node, from_ns, to_ns) for (node, from_ns), (_, to_ns) in spans}.values()
 
 
-def _stays_inactive(history: History, reign: _Reign) -> bool:
+def _stays_inactive(history: History, reign: Reign) -> bool:
     """Whether the event of this reign failed, and the driver did not go on; one that failed before says nothing."""
     log = log_of(history, reign.node)
     until_ns = min(reign.to_ns, reign.from_ns + _FAILS_WITHIN_NS)
@@ -148,25 +148,25 @@ def _stays_inactive(history: History, reign: _Reign) -> bool:
     return bool(failed) and _EXPIRED in log and _WENT_ON not in log[failed[-1] :]
 
 
-def _claims(history: History, reign: _Reign) -> bool:
+def _claims(history: History, reign: Reign) -> bool:
     held = [held_in(each) for each in history.znodes if each.path == CONTROLLER and reign.holds(each.at_ns)]
     return any(f"controller-{each.get('brokerid')}" == reign.node for each in held)
 
 
-def _is_held_by_another(reign: _Reign, event: Recorded[ExpectationEnded]) -> bool:
+def _is_held_by_another(reign: Reign, event: Recorded[ExpectationEnded]) -> bool:
     """Whether an expectation names this controller as it leads, and another controller was observed."""
     expected, observed = event.what.expected, str(event.what.observed)
     is_other = observed.startswith("controller-") and observed != reign.node
     return expected == reign.node and is_other and reign.holds(event.at_ns)
 
 
-def _copies_nothing(history: History, reign: _Reign, step: Recorded[StepEnded]) -> bool:
+def _copies_nothing(history: History, reign: Reign, step: Recorded[StepEnded]) -> bool:
     """Whether a step waited for this leader's copy until it failed, for longer than a copy takes."""
     waits = step.what.step == ENTER_MIGRATION.name and phase_at(history, step.at_ns) in _NOT_COPIED
     return waits and reign.holds(step.at_ns) and step.at_ns - reign.from_ns >= _LONG_NS
 
 
-def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: _Reign) -> bool:
+def _was_owed(history: History, verdict: Verdict, wrong: Wrong, reign: Reign) -> bool:
     """Whether all that is wrong is ZooKeeper's, looked at in this reign, and changed when this leader had to write.
 
     What the log lacks no driver has lost, nor has this one what ZooKeeper's own log has a write of.
