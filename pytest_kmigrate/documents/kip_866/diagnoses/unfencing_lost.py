@@ -7,12 +7,15 @@ from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.expectations import Unmet, lacking_members
 from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.run.steps import all_unmet
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.registration.heartbeats import brokers_that_run_are_unfenced
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import has_place, held_by_migration
+from pytest_kmigrate.documents.kip_866.diagnoses.silent_brokers import compared
 from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.model.verdict import Verdict
 
 _RECORDS = re.compile(
@@ -38,6 +41,18 @@ def unfencing_was_lost_with_the_aborted_copy(history: History, verdict: Verdict)
     return bool(every) and all_unmet(
         history, verdict, lambda event: _lacks_only(event, {e for e in every if _runs_since(history, e, event.at_ns)})
     )
+
+
+@diagnosis("kmigrate-1")
+def broker_that_stays_fenced_is_sent_nothing(history: History, verdict: Verdict) -> bool:
+    """Such a broker, in ZooKeeper mode, knows nothing, whatever its age: controllers send to what is not fenced."""
+    found = compared(history, verdict)
+    if found is None:
+        return False
+    here = {each.name for each in brokers_at(history, found.at_ns) if each.mode == BrokerMode.ZOOKEEPER.value}
+    fenced = {e for _, log in logs_of(history, "controller") for e in _left_fenced(log)}
+    silent = here & {f"broker-{each}" for each in fenced if _runs_since(history, each, found.at_ns)}
+    return all(map(found.knows_nothing, silent)) and all(found.others_agree(each, silent) for each in found.places)
 
 
 def _runs_since(history: History, broker: int, at_ns: int | None) -> bool:

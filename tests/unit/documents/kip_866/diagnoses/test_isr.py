@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.documents.kip_866.checks.registration.heartbeats import brokers_that_run_are_unfenced
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import event, history, phase, sample, snapshot, znode
-from tests.unit.documents.kip_866.checks.nodes import controller, migrating, with_flag
+from tests.unit.checkers.images import FULL
+from tests.unit.documents.kip_866.checks.nodes import broker, controller, migrating, with_flag
 from tests.unit.documents.kip_866.diagnoses.naming import (
     BROKERS,
     CONTROLLERS,
@@ -261,3 +263,47 @@ def test_a_broker_that_stays_fenced_since_an_aborted_copy_is_kmigrate_1(
     assert named(run, verdict) == bugs
     copied_before = replace(run, znodes=[TAKEN_OVER, replace(COPIED, at_ns=TAKEN_OVER.at_ns + 1)])
     assert named(copied_before, verdict) == (), "it was started since"
+
+
+def reported(
+    silent: int, *, topic: str = "x", mode: str = "zookeeper", log: str = STAYS, restarted_ms: int = 1_000
+) -> History:
+    """Brokers 0 and 2 are asked, one of which knows nothing; broker 2 was started before the copy was complete."""
+    names = {f"broker-{each}": None if each == silent else topic for each in (0, 2)}
+    replicas = {name: told and [0, 2] for name, told in names.items()}
+    images = {
+        "zk": MetadataImage(
+            "zookeeper",
+            known=FULL.known,
+            topics={"orders": {"id": "x"}},
+            partitions={"orders-0": {"replicas": [0, 2]}},
+            configs={"topic:orders": {"segment.bytes": "7"}},
+        ),
+        "brokers": MetadataImage(
+            "admin",
+            known=FULL.known,
+            topics={"orders": {"id": names}},
+            partitions={"orders-0": {"replicas": replicas}},
+            configs={"topic:orders": {"segment.bytes": {name: told and "7" for name, told in names.items()}}},
+        ),
+    }
+    nodes = [*started(*CONTROLLERS), *broker(0, 0), *broker(restarted_ms, 2, mode)]
+    events = [*nodes, *(snapshot(60_000, each, 0) for each in images)]
+    return history(events=events, images=images, znodes=[TAKEN_OVER, COPIED], logs={"controller-3001": log})
+
+
+@pytest.mark.parametrize(
+    ("run", "bugs"),
+    [
+        (reported(2), ("kmigrate-1",)),
+        (reported(0), ()),
+        (reported(2, topic="y"), ()),
+        (reported(2, mode="kraft"), ()),
+        (reported(2, log=REGISTERED + UNFENCED + BEGUN + ABORTED + AGAIN), ()),
+        (reported(2, restarted_ms=40_000), ()),
+    ],
+    ids=["it knows nothing", "another broker", "the others differ", "KRaft mode", "unfenced before", "started since"],
+)
+def test_a_broker_that_stays_fenced_is_sent_nothing(run: History, bugs: tuple[str, ...]) -> None:
+    """Controllers send to brokers in ZooKeeper mode that are not fenced; the others know what ZooKeeper has."""
+    assert named(run, metadata_equivalent.judge(run, "zk", "brokers")) == bugs
