@@ -39,7 +39,7 @@ class Drawn:
     """How many of them are of the sweep; those of pairs follow, then those by gain."""
     paired: int
     seconds: float
-    """What they take one by one, as far as is known."""
+    """What they take one by one, on a processor of their own each, as far as is known."""
     cells: frozenset[Cell]
     """Those that they visit."""
 

@@ -37,7 +37,7 @@ class Way:
 
     walk: tuple[str, ...]
     seconds: float
-    """What a run of it takes without any fault."""
+    """For so long a run of it keeps a processor busy, without any fault."""
     states: tuple[str, ...]
     """Where a happening can begin, in the order of the document: also states that the walk passes without a stay."""
     starts_at: str | None = None
