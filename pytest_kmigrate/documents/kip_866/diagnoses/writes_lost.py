@@ -1,7 +1,8 @@
 """kmigrate-5 and kmigrate-14: a write of dual write that ends with an expired session is not made again."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, writes_to
@@ -13,8 +14,15 @@ from pytest_kmigrate.checkers.metadata.made import changed_ns, lost_ns, znode_of
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import Wrong, wrong_in
 from pytest_kmigrate.documents.kip_866.checks.metadata_kept import metadata_changed_in_the_migration_outlives_it
+from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import position_set
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import expired_sessions
-from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written
+from pytest_kmigrate.documents.kip_866.diagnoses.log_records import (
+    is_equal_at,
+    lacks_only_the_last,
+    log_beside,
+    offsets_of,
+)
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import never_written, since_the_takeover
 from pytest_kmigrate.documents.kip_866.driver_log import CHANGE_FAILED
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
@@ -22,7 +30,9 @@ from pytest_kmigrate.model.event import PHASE, Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied
 from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History, Write
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.probes.metadata_replay import Place
 
 _EXPIRED = re.compile(CHANGE_FAILED + r"[^\n]*\n[^\n]*SessionExpiredException")
 _FAILED_SINCE = re.compile(
@@ -30,6 +40,10 @@ _FAILED_SINCE = re.compile(
     re.DOTALL,
 )
 """A deletion of a topic fails without a cause: it was the first write in the new session."""
+_REFUSED = re.compile(
+    rf"(?:{CHANGE_FAILED}|Unhandled error in MetadataChangeEvent)"
+    r"\{provenance=MetadataProvenance\(lastContainedOffset=(?P<offset>\d+),[^\n]*\n(?P<cause>[^\n]*)"
+)
 _SHUTDOWN = re.compile(
     r"ZooKeeperClient KRaft Migration\] Closing\.(.*?)\[KRaftMigrationDriver id=\d+\] closed event queue", re.DOTALL
 )
@@ -163,6 +177,61 @@ def _cause(history: History, wrong: Wrong, label: str, family: str, key: str) ->
     if others and topic in image.topics and not any(topic in each.topics for each in others):
         return "delete-topic", topic
     return ("create-topic", topic) if image.partitions.get(key, {}).get("isr") is None else None
+
+
+@diagnosis("kmigrate-14", windows=since_the_takeover)
+def batch_was_refused_with_the_session(history: History, verdict: Verdict) -> bool:
+    """A controller's write of a batch of records ended with the expired session, whatever had ended this.
+
+    ZooKeeper lacks the last changes of each place, and the log has their records in such batches; the other side is as
+    the log is. A topic that was made in one is lacking as a whole: ZooKeeper refuses later batches with its partitions.
+    """
+    wrong = wrong_in(history, verdict)
+    behind = wrong.behind(history, "zookeeper") if wrong else None
+    labels = verdict.listed("images")
+    log = log_beside(history, behind, labels) if behind else None
+    if wrong is None or behind is None or log is None or not wrong.places:
+        return False
+    stale, others = history.images[behind], [history.images[each] for each in labels if each != behind]
+    refused = _refused_offsets(history)
+    ends = sorted(
+        {offset for each in history.transactions if (offset := position_set(each)) is not None} | set(refused)
+    )
+
+    def is_lost(offset: int, topic: str = "") -> bool:
+        end = next((each for each in ends if each >= offset), None)
+        made = offsets_of(log, ("topics", topic)) if topic else ()
+        return refused.get(end or -1) is True or (end in refused and bool(made) and is_lost(made[-1]))
+
+    return never_written(history, wrong) and all(
+        lacks_only_the_last(log, stale, place, partial(is_lost, topic=_topic_of(log, place)))
+        and all(is_equal_at(log, each, place) for each in others)
+        for each in wrong.places
+        for place in _records_at(log, each)
+    )
+
+
+def _records_at(log: MetadataImage, place: Place) -> Sequence[Place]:
+    """Where the records of a place are: how many partitions a topic has is none of its own."""
+    family, key = place
+    if family != "partitions" or key not in log.topics:
+        return [place]
+    return [(family, each) for each in log.partitions if _topic_of(log, (family, each)) == key]
+
+
+def _refused_offsets(history: History) -> dict[int, bool]:
+    """The last offsets of batches that controllers could not write, and whether their session had expired."""
+    return {
+        int(found["offset"]): "Expired" in found["cause"]
+        for _, log in logs_of(history, "controller")
+        for found in _REFUSED.finditer(log)
+    }
+
+
+def _topic_of(log: MetadataImage, place: Place) -> str:
+    """The topic whose partition a place is; empty for everything else."""
+    family, key = place
+    return key.rpartition("-")[0] if family == "partitions" and key not in log.topics else ""
 
 
 def _are_of_the_end(history: History, wrong: Wrong) -> bool:
