@@ -1,16 +1,20 @@
 """Deaths: nodes that ended unexpectedly, and nodes that were stopped and did not end as they should."""
 
+import re
+
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
-from pytest_kmigrate.checkers.evidence.logs import was_logged_between
+from pytest_kmigrate.checkers.evidence.logs import line_to, log_of, was_logged_between
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
 from pytest_kmigrate.checkers.evidence.taken import ends_allowed, may_end
 from pytest_kmigrate.model.event import PHASE, Event, Recorded
 from pytest_kmigrate.model.events.faults import FaultApplied
-from pytest_kmigrate.model.events.nodes import NodeDied, NodeStopped, ThreadDied
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeStarted, NodeStopped, ThreadDied
 from pytest_kmigrate.model.history import History
 
 _ENDS_ITSELF = ("Shutdown broker because", "Halting broker because", "Encountered fatal fault")
 """What Kafka logs as it ends a process on purpose."""
+_CANNOT_YET = re.compile(r"Fatal error during KafkaServer shutdown[^\n]*\n[^\n]*still starting up, cannot shut down")
+"""A broker in ZooKeeper mode that is asked to stop before it is up halts (KafkaServer.scala: shutdown)."""
 _NOTICED_WITHIN_NS = 30_000_000_000
 """So late the end of a process is noticed at most: its output is read to the end before."""
 
@@ -38,12 +42,14 @@ def dead_threads(history: History) -> list[Recorded[ThreadDied]]:
 def failed_stops(history: History) -> list[Recorded[NodeStopped]]:
     """Controlled stops under no fault that failed: the process had to be killed, or ended by an error.
 
+    A node that was not up yet, and says that it therefore cannot shut down, has done nothing that it could have ended.
     Runs recorded by version 0.1 do not say what a node logged last; their stops are left out.
     """
     return [
         event
         for event in history.of(NodeStopped)
-        if event.what.said and not _is_by_design(history, event) and not _under_fault(history, event)
+        if event.what.said and not _is_by_design(history, event)
+        if not (_under_fault(history, event) or _was_starting(history, event))
     ]
 
 
@@ -70,6 +76,19 @@ def _dies_by_design(history: History, death: Recorded[NodeDied]) -> bool:
 
 def _is_by_design(history: History, ended: Recorded[NodeDied] | Recorded[NodeStopped]) -> bool:
     return any(words in ended.what.said for words in history.dies_by_design)
+
+
+def _was_starting(history: History, stopped: Recorded[NodeStopped]) -> bool:
+    """Whether a node was not ready since its start as it was asked to stop, and its log says so at that time."""
+    began_ns, node = stopped.at_ns - stopped.what.took_ms * 1_000_000, str(stopped.node)
+    started = [each.at_ns for each in history.of(NodeStarted) if each.node == node and each.at_ns < began_ns]
+    if not started or any(each.node == node and started[-1] < each.at_ns < began_ns for each in history.of(NodeReady)):
+        return False
+    log = log_of(history, node)
+    return any(
+        was_logged_between(history, line_to(log, found.start()), began_ns, stopped.at_ns, node)
+        for found in _CANNOT_YET.finditer(log)
+    )
 
 
 def _under_fault(history: History, stopped: Recorded[NodeStopped]) -> bool:

@@ -1,14 +1,18 @@
 """kmigrate-13 and KAFKA-15799: a broker in ZooKeeper mode that was fenced never learns what it lost meanwhile."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from pytest_kmigrate.checkers.controllers.lives import active_at
 from pytest_kmigrate.checkers.evidence.expectations import lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.run.steps import all_unmet, unmet_of
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
+from pytest_kmigrate.documents.kip_866.diagnoses.silent_brokers import compared
+from pytest_kmigrate.documents.kip_866.diagnoses.windows import since_the_takeover
 from pytest_kmigrate.documents.kip_866.expectations import ON_DISKS, TOPIC_REPORTED
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
@@ -16,6 +20,7 @@ from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.events.nodes import NodeStarted
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _ANEW = r"(?:RegisterBrokerRecord [^\n]*broker {broker}:|RegisterBrokerRecord\(brokerId={broker},)"
@@ -45,6 +50,7 @@ _STILL_HAS = (
 """What two brokers report of a topic that only the one named here still has."""
 
 
+_IS_ABSENT = re.compile(r"topics (?P<topic>\S+) is absent in (?P<label>\S+), as a broker acknowledged")
 _OF_METADATA = r"\[Broker id={broker}\] Add \d+ partitions and deleted {deleted} partitions .* sent by controller {by} "
 _NONE, _SOME = "0", r"[1-9]\d*"
 
@@ -59,6 +65,14 @@ def deletion_was_missed_while_fenced(history: History, verdict: Verdict) -> bool
     if kept:
         return all(_missed(history, active_at(history, each.at_ns), each) for each in kept)
     return all_unmet(history, verdict, lambda event: _was_never_stopped(history, event))
+
+
+@diagnosis("kmigrate-13", windows=since_the_takeover)
+def brokers_report_what_they_missed(history: History, verdict: Verdict) -> bool:
+    """Such brokers, and no others, report a topic to whom asks them that ZooKeeper does not have any more."""
+    both = compared(history, verdict)
+    found = [_still_listed(both.asked, both.zookeeper, key, both.at_ns) for _, key in both.places] if both else []
+    return bool(found) and all(each and _missed(history, active_at(history, each.at_ns), each) for each in found)
 
 
 @diagnosis("KAFKA-15799")
@@ -87,8 +101,9 @@ class _Kept:
 
 def _kept(history: History, verdict: Verdict) -> list[_Kept]:
     """When brokers still had what was deleted, and which; nothing if the verdict is about anything else, too."""
-    if verdict.is_of(clients_are_told_the_same):
-        found = [_still_has(each) for each in verdict.violations]
+    if verdict.is_of(clients_are_told_the_same, brokers_are_told_of_changes):
+        read = _still_has if verdict.is_of(clients_are_told_the_same) else partial(_still_reported, history)
+        found = [read(each) for each in verdict.violations]
         is_complete = verdict.count == len(found)
     else:
         found = [_of_list(event) for event in unmet_of(history, verdict)]
@@ -119,6 +134,24 @@ def _still_has(violation: Violation) -> _Kept | None:
     found = next((found for each in _STILL_HAS if (found := each.match(violation.observed))), None)
     topic = _TOPIC.search(violation.expected)
     return _Kept(violation.at_ns or 0, [int(found[1])], topic[1]) if found and topic else None
+
+
+def _still_listed(asked: MetadataImage, other: MetadataImage, key: str, at_ns: int) -> _Kept | None:
+    """The brokers, some of those that were asked, that report a topic which the other side does not have."""
+    key = key.removeprefix("topic:")
+    topic = key if key in asked.topics else key.rpartition("-")[0]
+    reported = asked.topics.get(topic, {}).get("id")
+    if topic in other.topics or not isinstance(reported, Mapping):
+        return None
+    brokers = [int(each.rpartition("-")[2]) for each, id_ in reported.items() if id_ is not None]
+    return _Kept(at_ns, brokers, topic) if brokers else None
+
+
+def _still_reported(history: History, violation: Violation) -> _Kept | None:
+    found = _IS_ABSENT.match(violation.expected)
+    asked = history.images.get(found["label"]) if found else None
+    nothing = MetadataImage("metadata-log")
+    return _still_listed(asked, nothing, found["topic"], violation.at_ns or 0) if found and asked else None
 
 
 def _of_list(event: Recorded[ExpectationEnded]) -> _Kept | None:

@@ -13,7 +13,7 @@ from pytest_kmigrate.checkers.run.runs import (
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import event, fault, history, phase
+from tests.unit.checkers.histories import MS, event, fault, history, phase
 
 
 def test_witnessed_faults_conform() -> None:
@@ -129,6 +129,37 @@ def test_the_fault_that_stops_a_node_does_not_excuse_how_it_ends() -> None:
     end = event(EventKind.NODE_STOPPED, 40_000, "broker-1", **HUNG)
     assert no_unexpected_death.judge(history(events=[started, *stop, end])).outcome is Outcome.VIOLATES
     assert no_unexpected_death.judge(history(events=[started, *other, end])).outcome is Outcome.CONFORMS
+
+
+HALTED = {"how": "controlled", "exit_code": 1, "took_ms": 900, "said": "ERROR Halting Kafka. (kafka.Kafka$)"}
+CANNOT_YET = (
+    "2026-11-30 08:00:39,500 ERROR [KafkaServer id=1] Fatal error during KafkaServer shutdown. (KafkaServer)\n"
+    "java.lang.IllegalStateException: Kafka server is still starting up, cannot shut down!\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("ready_ms", "log", "outcome"),
+    [
+        (50_000, CANNOT_YET, Outcome.CONFORMS),
+        (20_000, CANNOT_YET, Outcome.VIOLATES),
+        (50_000, "", Outcome.VIOLATES),
+        (50_000, CANNOT_YET.replace("08:00:39", "08:00:09"), Outcome.VIOLATES),
+        (50_000, CANNOT_YET.replace("still starting up", "no more"), Outcome.VIOLATES),
+    ],
+    ids=["not up yet", "up", "no word of it", "at another time", "for another reason"],
+)
+def test_a_node_that_is_not_up_yet_cannot_shut_down(ready_ms: int, log: str, outcome: Outcome) -> None:
+    """A broker in ZooKeeper mode halts then; had it been ready, it would have to end as it is told to."""
+    started = event(EventKind.NODE_STARTED, 30_000, "broker-1", role="broker")
+    ready = event(EventKind.NODE_READY, ready_ms, "broker-1", took_ms=1)
+    earlier = [event(EventKind.NODE_STARTED, 1, "broker-1", role="broker"), replace(ready, at_ns=10_000 * MS)]
+    end = event(EventKind.NODE_STOPPED, 40_000, "broker-1", **HALTED)
+    started = started if ready_ms > 40_000 else replace(started, at_ns=15_000 * MS)
+    events = sorted([*earlier, started, ready, end], key=lambda each: each.at_ns)
+    run = history(events=events, logs={"broker-1": log})
+    run = replace(run, header=replace(run.header, started_at="2026-11-30T08:00:00+00:00"))
+    assert no_unexpected_death.judge(run).outcome is outcome
 
 
 BY_DESIGN = "ERROR Encountered fatal fault: Aborting the ZK migration (x)"

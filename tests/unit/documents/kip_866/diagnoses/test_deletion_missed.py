@@ -4,13 +4,27 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.documents.kip_866.checks.dual_write.forwarding import brokers_are_told_of_changes
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import ClientMetadata
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import event, history
+from pytest_kmigrate.model.verdict import Kind, Violation, violates
+from tests.unit.checkers.histories import MS, change, event, history
+from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.checks.clients.answering import MIXED, OF_THREE, TOPICS, answer, answered, each_second
-from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    BROKERS,
+    CLAIM,
+    CONTROLLERS,
+    explained_by,
+    named,
+    named_of_expectations,
+    seen_at_last,
+    started,
+    unmet,
+)
 
 CONTROL = "INFO [QuorumController id=3001] "
 FENCED = f"{CONTROL}Fencing broker 2 because its session has timed out. (ReplicationControlManager)\n"
@@ -147,6 +161,45 @@ def test_a_topic_that_both_have_and_differently_is_another_defect(keeper: int) -
         lambda at: answer(at, 1 - keeper, topics=DOOMED if at < 20 else other),
     )
     assert named_of_answers(answers, OF_THREE, MISSED, keeper) == ()
+
+
+def reported_by(**ids: str | None) -> dict[str, MetadataImage]:
+    """ZooKeeper has no topic doomed any more, and brokers report it, or do not."""
+    by = {each.replace("_", "-"): id_ for each, id_ in ids.items()}
+    replicas = {each: id_ and [0, 2] for each, id_ in by.items()}
+    asked = MetadataImage(
+        "admin",
+        known=FULL.known,
+        topics={"doomed": {"id": by}},
+        partitions={"doomed-0": {"replicas": replicas}},
+    )
+    return {"zk": MetadataImage("zookeeper", known=FULL.known), "after-brokers": asked}
+
+
+@pytest.mark.parametrize(
+    ("images", "log", "bugs"),
+    [
+        (reported_by(broker_0=None, broker_2="id"), MISSED, ("kmigrate-13",)),
+        (reported_by(broker_0="id", broker_2="id"), MISSED, ()),
+        (reported_by(broker_0="id", broker_2=None), MISSED, ()),
+        (reported_by(broker_0=None, broker_2="id"), REMOVED, ()),
+        (reported_by(broker_0=None, broker_2="id"), MISSED.replace("topic doomed", "topic doomed-too"), ()),
+    ],
+    ids=["missed", "another one, too", "another one", "not fenced", "another topic"],
+)
+def test_brokers_that_are_asked_for_a_missed_deletion_are_kmigrate_13(
+    images: dict[str, MetadataImage], log: str, bugs: tuple[str, ...]
+) -> None:
+    """A comparison names each place of the topic; a check of what brokers are sent, the topic."""
+    active = event(EventKind.ACTIVE_CONTROLLER, 5_000, "controller-3001", controller="controller-3001")
+    events = [*started(*BROKERS, *CONTROLLERS), active, change(30_000, "delete-topic", "doomed")]
+    run = seen_at_last(images, *events, logs={"controller-3001": log}, znodes=[CLAIM])
+    assert named(run, metadata_equivalent.judge(run, "zk", "after-brokers")) == bugs
+    expected = "topics doomed is absent in after-brokers, as a broker acknowledged"
+    told = violates(Kind.SAFETY, [Violation(expected, "it is there", 60_000 * MS)]).by(brokers_are_told_of_changes.name)
+    assert explained_by(run, told) == bugs
+    more = violates(Kind.SAFETY, [*told.violations, Violation("topics x is there", "it is not", 60_000 * MS)])
+    assert explained_by(run, more.by(brokers_are_told_of_changes.name)) == ()
 
 
 def named_of_answers(answers: list[ClientMetadata], brokers: list[Event], log: str, keeper: int) -> tuple[str, ...]:
