@@ -1,4 +1,4 @@
-"""kmigrate-13 and KAFKA-15799: a broker in ZooKeeper mode that was fenced never learns what it lost meanwhile."""
+"""kmigrate-13, kmigrate-39, KAFKA-15799: a broker in ZooKeeper mode that was away never learns what it lost then."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,8 +17,9 @@ from pytest_kmigrate.documents.kip_866.expectations import ON_DISKS, TOPIC_REPOR
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Recorded
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
-from pytest_kmigrate.model.events.nodes import NodeStarted
+from pytest_kmigrate.model.events.nodes import NodeDied, NodeReady, NodeStarted, NodeStopped
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Verdict, Violation
@@ -53,6 +54,12 @@ _STILL_HAS = (
 _IS_ABSENT = re.compile(r"topics (?P<topic>\S+) is absent in (?P<label>\S+), as a broker acknowledged")
 _OF_METADATA = r"\[Broker id={broker}\] Add \d+ partitions and deleted {deleted} partitions .* sent by controller {by} "
 _NONE, _SOME = "0", r"[1-9]\d*"
+_STARTING = " INFO starting (kafka.server.KafkaServer)"
+_REGISTERED = "Successfully registered broker {broker} with broker epoch"
+_REMOVED_AND_ANEW = (
+    r"(?:Replayed RemoveTopicRecord for topic |Removed topic ){topic}\s"
+    r".*RegisterBrokerRecord establishing a new incarnation of broker {broker}:"
+)
 
 
 @diagnosis("kmigrate-13")
@@ -70,9 +77,22 @@ def deletion_was_missed_while_fenced(history: History, verdict: Verdict) -> bool
 @diagnosis("kmigrate-13", windows=since_the_takeover)
 def brokers_report_what_they_missed(history: History, verdict: Verdict) -> bool:
     """Such brokers, and no others, report a topic to whom asks them that ZooKeeper does not have any more."""
-    both = compared(history, verdict)
-    found = [_still_listed(both.asked, both.zookeeper, key, both.at_ns) for _, key in both.places] if both else []
+    found = _reported(history, verdict)
     return bool(found) and all(each and _missed(history, active_at(history, each.at_ns), each) for each in found)
+
+
+@diagnosis("kmigrate-39", windows=since_the_takeover)
+def deletion_went_to_the_former_registration(history: History, verdict: Verdict) -> bool:
+    """A topic was deleted while a broker was away or came up, and this one had not registered anew yet.
+
+    It obeyed what its controller had queued for its former registration, which the deletion was behind, and removed
+    nothing since. It explains what that broker still has, to whom asks it and to clients.
+    """
+    found = _reported(history, verdict) or list(_kept(history, verdict))
+    return bool(found) and all(
+        each and each.topic and all(_obeyed_the_former(history, broker, each) for broker in each.brokers)
+        for each in found
+    )
 
 
 @diagnosis("KAFKA-15799")
@@ -110,6 +130,45 @@ def _kept(history: History, verdict: Verdict) -> list[_Kept]:
         is_complete = True
     kept = [each for each in found if each is not None]
     return kept if is_complete and len(kept) == len(found) else []
+
+
+def _reported(history: History, verdict: Verdict) -> list[_Kept | None]:
+    """By place of a comparison, the brokers that still have a topic which ZooKeeper does not have any more."""
+    both = compared(history, verdict)
+    return [_still_listed(both.asked, both.zookeeper, key, both.at_ns) for _, key in both.places] if both else []
+
+
+def _obeyed_the_former(history: History, broker: int, kept: _Kept) -> bool:
+    """Whether a broker's last start, and the logs of it and of its controller, show that it took an older request.
+
+    The topic was deleted between the end of its process before and the time at which it was ready; the controller
+    replayed its registration behind the deletion; and the broker took metadata, and removed nothing, ahead of it.
+    """
+    name, controller = f"broker-{broker}", active_at(history, kept.at_ns)
+    started = [each for each in history.of(NodeStarted) if each.node == name and each.at_ns <= kept.at_ns]
+    ends_ns = [
+        each.at_ns
+        for each in (*history.of(NodeStopped), *history.of(NodeDied))
+        if each.node == name and started and each.at_ns <= started[-1].at_ns
+    ]
+    ready_ns = [each.at_ns for each in history.of(NodeReady) if each.node == name and each.at_ns <= kept.at_ns]
+    deleted_ns = [
+        each.at_ns
+        for each in history.of(MetadataChanged)
+        if each.what.change == "delete-topic" and each.what.subject == kept.topic and each.what.outcome == "ok"
+    ]
+    if not (ends_ns and ready_ns and deleted_ns and max(ends_ns) < deleted_ns[-1] < ready_ns[-1]):
+        return False
+    behind = _REMOVED_AND_ANEW.format(broker=broker, topic=re.escape(kept.topic))
+    own = log_of(history, name).rpartition(_STARTING)[2]
+    took = _OF_METADATA.format(broker=broker, deleted=_NONE, by=controller.rpartition("-")[2])
+    registered = own.find(_REGISTERED.format(broker=broker))
+    return (
+        re.search(behind, log_of(history, controller), re.DOTALL) is not None
+        and registered >= 0
+        and re.search(took, own[:registered]) is not None
+        and re.search(_OF_METADATA.format(broker=broker, deleted=_SOME, by=r"\d+"), own) is None
+    )
 
 
 def _was_never_stopped(history: History, event: Recorded[ExpectationEnded]) -> bool:

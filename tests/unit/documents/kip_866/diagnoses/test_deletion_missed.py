@@ -297,3 +297,73 @@ def test_a_replica_that_a_fenced_broker_was_not_told_to_stop_is_kmigrate_13(
     image = MetadataImage("metadata-log", partitions={"moved-0": {"replicas": replicas}})
     run = history(events=events, images={"moved-log": image}, logs={FIRST: log})
     assert named_of_expectations(run) == bugs
+
+
+def started_again(
+    *, deleted_ms: int = 27_000, topic: str = "doomed", outcome: str = "ok", restarted_ms: int = 26_000
+) -> list[Event]:
+    """Broker-2 ends after 20 s, is started again and is ready after 30 s; a topic is deleted."""
+    active = event(EventKind.ACTIVE_CONTROLLER, 5_000, "controller-3001", controller="controller-3001")
+    died = event(EventKind.NODE_DIED, 20_000, "broker-2", exit_code=1, said="")
+    ready = event(EventKind.NODE_READY, 30_000, "broker-2", took_ms=4_000)
+    again = started("broker-2", at_ms=restarted_ms)
+    deleted = change(deleted_ms, "delete-topic", topic, outcome)
+    in_order = [*started(*BROKERS, *CONTROLLERS), active, died, *again, deleted, ready]
+    return sorted(in_order, key=lambda each: each.at_ns)
+
+
+STARTING = "2026-11-30 08:00:26,500 INFO starting (kafka.server.KafkaServer)\n"
+OBEYED = (
+    "INFO [Broker id=2] Add 20 partitions and deleted 0 partitions from metadata cache in response to UpdateMetadata "
+    "request sent by controller 3001 epoch 5 with correlation id 43 (state.change.logger)\n"
+)
+OF_ITS_OWN = (
+    "INFO [BrokerLifecycleManager id=2 isZkBroker=true] Successfully registered broker 2 with broker epoch 280\n"
+    + OBEYED
+)
+REMOVES = OBEYED.replace("deleted 0", "deleted 4")
+
+OWN = STARTING + OBEYED + OF_ITS_OWN
+
+
+@pytest.mark.parametrize(
+    ("events", "log", "own", "bugs"),
+    [
+        (started_again(), REMOVED + ANEW, OWN, ("kmigrate-39",)),
+        (started_again(deleted_ms=21_000), REMOVED + ANEW, OWN, ("kmigrate-39",)),
+        (started_again(deleted_ms=19_000), REMOVED + ANEW, OWN, ()),
+        (started_again(deleted_ms=31_000), REMOVED + ANEW, OWN, ()),
+        (started_again(outcome="indefinite"), REMOVED + ANEW, OWN, ()),
+        (started_again(), ANEW + REMOVED, OWN, ()),
+        (started_again(), REMOVED, OWN, ()),
+        (started_again(), REMOVED.replace("doomed", "other") + ANEW, OWN, ()),
+        (started_again(), REMOVED + ANEW, STARTING + OF_ITS_OWN, ()),
+        (started_again(), REMOVED + ANEW, OBEYED + STARTING + OF_ITS_OWN, ()),
+        (started_again(), REMOVED + ANEW, OWN + REMOVES, ()),
+        (started_again(), REMOVED + ANEW, OWN.replace("controller 3001", "controller 3002"), ()),
+    ],
+    ids=[
+        "while it came up",
+        "while it was away",
+        "before it ended",
+        "when it was ready",
+        "without an answer",
+        "deleted after it registered",
+        "it never registered anew",
+        "another topic",
+        "it obeyed nothing before",
+        "it obeyed before its start",
+        "it removed something since",
+        "it obeyed another controller",
+    ],
+)
+def test_a_deletion_behind_the_former_registration_is_kmigrate_39(
+    events: list[Event], log: str, own: str, bugs: tuple[str, ...]
+) -> None:
+    """The broker takes what was queued before it registered anew, and the deletion behind that is thrown away."""
+    images = reported_by(broker_0=None, broker_2="id")
+    run = seen_at_last(images, *events, logs={"controller-3001": log, "broker-2": own}, znodes=[CLAIM])
+    assert named(run, metadata_equivalent.judge(run, "zk", "after-brokers")) == bugs
+    expected = "topics doomed is absent in after-brokers, as a broker acknowledged"
+    told = violates(Kind.SAFETY, [Violation(expected, "it is there", 60_000 * MS)]).by(brokers_are_told_of_changes.name)
+    assert explained_by(run, told) == bugs
