@@ -150,7 +150,7 @@ CANNOT_YET = (
     ids=["not up yet", "up", "no word of it", "at another time", "for another reason"],
 )
 def test_a_node_that_is_not_up_yet_cannot_shut_down(ready_ms: int, log: str, outcome: Outcome) -> None:
-    """A broker in ZooKeeper mode halts then; had it been ready, it would have to end as it is told to."""
+    """A broker in ZooKeeper mode halts then; had it been ready, it would have to end in time."""
     started = event(EventKind.NODE_STARTED, 30_000, "broker-1", role="broker")
     ready = event(EventKind.NODE_READY, ready_ms, "broker-1", took_ms=1)
     earlier = [event(EventKind.NODE_STARTED, 1, "broker-1", role="broker"), replace(ready, at_ns=10_000 * MS)]

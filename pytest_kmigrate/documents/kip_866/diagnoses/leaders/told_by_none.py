@@ -1,4 +1,4 @@
-"""kmigrate-35 where no leader before it had come so far: brokers in ZooKeeper mode were never told of KRaft at all."""
+"""kmigrate-35 where no leader before it had come so far: brokers in ZooKeeper mode never heard of KRaft at all."""
 
 import re
 
@@ -17,7 +17,7 @@ from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.model.verdict import Verdict
 
 _SENDS = re.compile(r"transitioning from \w+ to (?:KRAFT_CONTROLLER_TO_BROKER_COMM|DUAL_WRITE) state")
-"""A driver is done with the copy and the full sync after it, and tells brokers in ZooKeeper mode of its controller."""
+"""A driver is done with the copy and the full sync after it, and sends brokers in ZooKeeper mode its controller."""
 _DRAWS_NONE = re.compile(r"broker-\d+ in ZooKeeper mode gives (\d+) in all of ")
 
 
@@ -80,12 +80,12 @@ def _was_told_nothing(history: History, found: Compared, reign: Reign) -> bool:
 
 
 def _copy_began_ns(history: History) -> int:
-    """Since then no controller of ZooKeeper tells brokers anything; one that is ready later was told by none."""
+    """Since then no controller of ZooKeeper sends brokers anything; one that is ready later was sent nothing."""
     copying = (each.at_ns for each in history.of(StateChanged) if each.what.state == Phase.COPYING.name)
     return next(copying, history.end_ns)
 
 
 def _not_made_before(history: History, began_ns: int) -> set[str]:
-    """Topics whose creation had not ended as the copy began: a controller of ZooKeeper tells brokers before it ends."""
+    """Topics whose creation had not ended as the copy began: ZooKeeper's controller informs brokers before it ends."""
     created = [each for each in history.of(MetadataChanged) if each.what.change == "create-topic"]
     return {each.what.subject for each in created if each.at_ns > began_ns}

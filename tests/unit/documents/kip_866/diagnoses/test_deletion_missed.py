@@ -196,9 +196,9 @@ def test_brokers_that_are_asked_for_a_missed_deletion_are_kmigrate_13(
     run = seen_at_last(images, *events, logs={"controller-3001": log}, znodes=[CLAIM])
     assert named(run, metadata_equivalent.judge(run, "zk", "after-brokers")) == bugs
     expected = "topics doomed is absent in after-brokers, as a broker acknowledged"
-    told = violates(Kind.SAFETY, [Violation(expected, "it is there", 60_000 * MS)]).by(brokers_are_told_of_changes.name)
-    assert explained_by(run, told) == bugs
-    more = violates(Kind.SAFETY, [*told.violations, Violation("topics x is there", "it is not", 60_000 * MS)])
+    sent = violates(Kind.SAFETY, [Violation(expected, "it is there", 60_000 * MS)]).by(brokers_are_told_of_changes.name)
+    assert explained_by(run, sent) == bugs
+    more = violates(Kind.SAFETY, [*sent.violations, Violation("topics x is there", "it is not", 60_000 * MS)])
     assert explained_by(run, more.by(brokers_are_told_of_changes.name)) == ()
 
 
@@ -365,5 +365,5 @@ def test_a_deletion_behind_the_former_registration_is_kmigrate_39(
     run = seen_at_last(images, *events, logs={"controller-3001": log, "broker-2": own}, znodes=[CLAIM])
     assert named(run, metadata_equivalent.judge(run, "zk", "after-brokers")) == bugs
     expected = "topics doomed is absent in after-brokers, as a broker acknowledged"
-    told = violates(Kind.SAFETY, [Violation(expected, "it is there", 60_000 * MS)]).by(brokers_are_told_of_changes.name)
-    assert explained_by(run, told) == bugs
+    sent = violates(Kind.SAFETY, [Violation(expected, "it is there", 60_000 * MS)]).by(brokers_are_told_of_changes.name)
+    assert explained_by(run, sent) == bugs

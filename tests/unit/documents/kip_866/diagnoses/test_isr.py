@@ -270,7 +270,7 @@ def reported(
 ) -> History:
     """Brokers 0 and 2 are asked, one of which knows nothing; broker 2 was started before the copy was complete."""
     names = {f"broker-{each}": None if each == silent else topic for each in (0, 2)}
-    replicas = {name: told and [0, 2] for name, told in names.items()}
+    replicas = {name: known and [0, 2] for name, known in names.items()}
     images = {
         "zk": MetadataImage(
             "zookeeper",
@@ -284,7 +284,7 @@ def reported(
             known=FULL.known,
             topics={"orders": {"id": names}},
             partitions={"orders-0": {"replicas": replicas}},
-            configs={"topic:orders": {"segment.bytes": {name: told and "7" for name, told in names.items()}}},
+            configs={"topic:orders": {"segment.bytes": {name: known and "7" for name, known in names.items()}}},
         ),
     }
     nodes = [*started(*CONTROLLERS), *broker(0, 0), *broker(restarted_ms, 2, mode)]

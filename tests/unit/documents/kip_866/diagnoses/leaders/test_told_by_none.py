@@ -1,4 +1,4 @@
-"""Facts about brokers in ZooKeeper mode that no leader told of KRaft before one led that never takes over."""
+"""Facts about brokers in ZooKeeper mode that heard of KRaft from no leader before one led that never takes over."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ ALWAYS = "broker-1 in ZooKeeper mode gives {} in all of 49 answers"
         ("broker-1 in ZooKeeper mode gives controller-3000", a_run(), 50_000, ()),
         ("broker-1 in KRaft mode gives 0 in all of 49 answers", a_run(), 50_000, ()),
     ],
-    ids=["the former", "another", "told before", "it went on", "another leads", "before", "a controller", "KRaft mode"],
+    ids=["the former", "another", "sent before", "it went on", "another leads", "before", "a controller", "KRaft mode"],
 )
 def test_brokers_that_were_told_of_no_controller_give_the_former(
     observed: str, run: History, at_ms: int, bugs: tuple[str, ...]
@@ -126,7 +126,7 @@ def asked(*, topic: Any = ID, silent: Any = None, beside: Any = REPLICAS) -> Met
         "it knows nothing",
         "nor does any a late topic",
         "nor does any an early topic",
-        "told before",
+        "sent before",
         "ready before the copy",
         "KRaft mode",
         "another one is wrong",
