@@ -40,15 +40,13 @@ class Wrong:
         return of_source[0] if of_source and not any(self.lost[label] for label in others) else None
 
     def apart(self, place: tuple[str, str]) -> "list[Wrong]":
-        """What is wrong at one place; where images do not differ there, what each lacks, as their causes may differ."""
+        """What is wrong at one place; where several images lack something there, each by itself: causes may differ."""
+        at_place, nothing = frozenset([place]), dict.fromkeys(self.lost, ())
         lost = {label: [each for each in lost if each.place == place] for label, lost in self.lost.items()}
-        if place in self.places:
-            return [Wrong(lost, frozenset([place]))]
-        return [
-            Wrong({label: lost[label] if label == one else [] for label in lost}, frozenset([place]))
-            for one in lost
-            if lost[one]
-        ]
+        lacking = [label for label in lost if lost[label]]
+        if len(lacking) <= 1:
+            return [Wrong(lost, at_place)]
+        return [Wrong({**nothing, label: lost[label]}, at_place) for label in lacking]
 
 
 def at_one_place(history: History, verdict: Verdict) -> list[Verdict]:

@@ -92,11 +92,12 @@ def lacking_in(bug: str, source: str) -> Diagnosis:
     return Diagnosis(bug, explains)
 
 
-def test_what_both_sides_lack_is_explained_for_each_of_them() -> None:
-    """There they do not differ, and may lack it by causes of their own; beside it is what differs."""
+@pytest.mark.parametrize("held", [{}, {"broker:1": {"log.retention.ms": "1"}}], ids=["alike", "differently"])
+def test_what_both_sides_lack_is_explained_for_each_of_them(held: dict[str, dict[str, str]]) -> None:
+    """They may lack it by causes of their own, one of them with an older value or not; beside it is what differs."""
     made = change(2_100, "alter-config", "broker:1", wanted={"log.retention.ms": "2"})
     sides = {
-        "zk": MetadataImage("zookeeper", known=("configs", "quotas")),
+        "zk": MetadataImage("zookeeper", known=("configs", "quotas"), configs=held),
         "brokers": MetadataImage("admin", known=("configs", "quotas"), quotas={"user=a": {"x": 1.0}}),
     }
     run = history(events=[made, *(snapshot(50_000, each, 0) for each in sides)], images=sides, kafka="3.6.0")
