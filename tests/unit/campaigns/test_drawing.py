@@ -26,7 +26,7 @@ KIP = walkable("kip-866")
 SPACE = space_of(KIP)
 
 
-AN_HOUR_HAS = 45
+AN_HOUR_HAS = 28
 """About so many ordered pairs of effects: a new fault makes the nights of these tests longer."""
 LONG = len(kinds()) ** 2 / AN_HOUR_HAS
 """Hours in which everything is swept, each pair is tried, and some draws follow, two runs side by side."""
@@ -67,13 +67,13 @@ def test_what_a_provider_does_not_offer_is_no_cell_of_it() -> None:
 
 @pytest.mark.slow
 def test_the_sweep_visits_every_cell_in_few_walks() -> None:
-    """Each walk visits one in each state of its way: fewer walks than a third of the cells."""
+    """Each walk visits one in each state of its way: fewer walks than half of the cells."""
     night = whole_night()
     swept = night.schedules[: night.swept]
     visited = Counter(cell for each in swept for cell in cells_of(data_of(each)["happenings"]))
     assert visited.keys() == set(SPACE.cells)
     assert max(visited.values()) == 1
-    assert night.swept < len(SPACE.cells) / 3
+    assert night.swept < len(SPACE.cells) / 2
 
 
 @pytest.mark.slow
