@@ -74,7 +74,8 @@ def happenings(of_schedules: DataFrame, in_phases: DataFrame) -> DataFrame:
     columns = {
         "number": F.col("_each.id"),
         "effect": F.col("_each.fault.kind"),
-        "state": F.when(F.col("_walks"), F.coalesce("_phase", F.col("_each.begin.state"))).otherwise(""),
+        # A state that passes by itself is recorded a moment after its trigger has seen it.
+        "state": F.when(F.col("_walks"), F.coalesce(F.col("_each.begin.state"), "_phase")).otherwise(""),
         "aim": F.expr(_AIM),
         "of": F.col("_each.begin.of"),
         "is_begun": F.coalesce("is_begun", F.lit(col=False)),

@@ -51,7 +51,7 @@ SCHEDULES: dict[str, StructType] = {
         witness=TEXT,
     ),
 }
-"""Facts, kept from one analysis to the next. ``state``: where it began; of one that never did, where it should have;
+"""Facts, kept from one analysis to the next. ``state``: of the line, or, where it names none, the one it began in;
 empty where the document has no walk. ``test``: how the test of a run ended, missing of one that was cut."""
 
 CHAOS: dict[str, StructType] = {

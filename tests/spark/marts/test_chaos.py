@@ -78,6 +78,16 @@ def test_a_run_knows_its_line_and_each_of_its_faults_is_a_cell(spark: SparkSessi
     ]
 
 
+def test_a_happening_is_of_the_state_of_its_line(spark: SparkSession) -> None:
+    """What begins as the copy does is recorded before the copy is, which is over in no time."""
+    at_the_copy = {**KILL, "begin": {"state": "COPYING"}}
+    drawn = _schedules(spark, _header("r1", [at_the_copy]))
+    early = migration(fault(9_900, "kill(a)", number=1))
+    history = sorted(early, key=lambda each: int(str(each["at_ns"])))
+    (row,) = chaos.happenings(drawn, _in_phases(spark, r1=history)).collect()
+    assert (row["state"], row["is_begun"]) == ("COPYING", True)
+
+
 def test_a_line_without_a_walk_has_cells_without_a_state(spark: SparkSession) -> None:
     """As those that its document declares, though its run has phases: they would be cells that nothing visits."""
     begun = {**KILL, "begin": {}}
