@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from pytest_kmigrate.catalogue import Deviation, deviations, is_release, known_bug
+from pytest_kmigrate.checkers.metadata.wrong import by_side
 from pytest_kmigrate.checkers.run.losses import until_loss
 from pytest_kmigrate.checkers.run.pressure import relieved, strains
 from pytest_kmigrate.judging.parts import left_of, moments, parts
@@ -66,7 +68,7 @@ def _explained(
         facts = _with_seen(verdict.facts, whole)
         return replace(verdict, known_bugs=tuple(dict.fromkeys(ids)), causes=tuple((id_,) for id_ in ids), facts=facts)
     cut = parts(history, verdict)
-    by_part = [(each, [*_diagnosed(*each, possible, failed), *_named(each[1], deviating)]) for each in cut.each]
+    by_part = [(each, _ids_of(*each, possible, deviating, failed)) for each in cut.each]
     known = dict.fromkeys(id_ for _, ids in by_part for id_ in ids)
     facts = {**verdict.facts, "diagnoses_failed": failed} if failed else verdict.facts
     verdict = replace(verdict, facts=facts)
@@ -79,6 +81,20 @@ def _explained(
     seen = [(id_, part.violations[0].observed) for (_, part), ids in by_part for id_ in ids if part.violations]
     causes = tuple(tuple(ids) for _, ids in by_part)
     return replace(verdict, known_bugs=tuple(known), causes=causes, facts=_with_seen(verdict.facts, seen))
+
+
+def _ids_of(
+    history: History,
+    part: Verdict,
+    possible: Sequence[Diagnosis],
+    deviating: Mapping[str, Sequence[Deviation]],
+    failed: dict[str, str],
+) -> list[str]:
+    """What explains one part; or what explains each side that lacks something there, where no cause is that of all."""
+    if ids := [*_diagnosed(history, part, possible, failed), *_named(part, deviating)]:
+        return ids
+    of_sides = [list(_diagnosed(history, each, possible, failed)) for each in by_side(history, part)]
+    return list(dict.fromkeys(chain.from_iterable(of_sides))) if all(of_sides) else []
 
 
 def _with_seen(facts: Mapping[str, object], seen: Sequence[tuple[str, str]]) -> dict[str, object]:

@@ -39,21 +39,29 @@ class Wrong:
         others = [label for label in self.lost if label not in of_source]
         return of_source[0] if of_source and not any(self.lost[label] for label in others) else None
 
-    def apart(self, place: tuple[str, str]) -> "list[Wrong]":
-        """What is wrong at one place; where several images lack something there, each by itself: causes may differ."""
-        at_place, nothing = frozenset([place]), dict.fromkeys(self.lost, ())
+    def at(self, place: tuple[str, str]) -> "Wrong":
+        """What is wrong at one place."""
         lost = {label: [each for each in lost if each.place == place] for label, lost in self.lost.items()}
-        lacking = [label for label in lost if lost[label]]
-        if len(lacking) <= 1:
-            return [Wrong(lost, at_place)]
-        return [Wrong({**nothing, label: lost[label]}, at_place) for label in lacking]
+        return Wrong(lost, frozenset([place]))
+
+    def by_side(self) -> "list[Wrong]":
+        """What each image lacks by itself, where several lack something: causes may differ."""
+        lacking = [label for label in self.lost if self.lost[label]]
+        nothing: dict[str, Sequence[Lost]] = dict.fromkeys(self.lost, ())
+        return [Wrong({**nothing, label: self.lost[label]}, self.places) for label in lacking] if lacking[1:] else []
 
 
 def at_one_place(history: History, verdict: Verdict) -> list[Verdict]:
     """A violated verdict once for each place where something differs or is lost, with the violations that name it."""
     wrong = wrong_in(history, verdict)
     places = wrong.every_place if wrong else frozenset()
-    return [_at(verdict, each) for place in sorted(places) for each in wrong.apart(place)] if wrong else []
+    return [_at(verdict, wrong.at(each)) for each in sorted(places)] if wrong else []
+
+
+def by_side(history: History, part: Verdict) -> list[Verdict]:
+    """What is wrong at one place once for each image that lacks something; nothing where fewer than two do."""
+    wrong = wrong_in(history, part)
+    return [_at(part, each) for each in wrong.by_side()] if wrong and len(wrong.places) == 1 else []
 
 
 def _at(verdict: Verdict, wrong: Wrong) -> Verdict:
